@@ -127,11 +127,16 @@ def test_no_command_shows_the_help():
         assert command in result.stdout + result.stderr
 
 
+def test_a_flag_takes_no_value_and_its_help_shows_none():
+    printed = run("laws", "--help").stdout
+    assert "--robust" in printed and "<bool>" not in printed
+
+
 @pytest.mark.parametrize("missing", ["pandas", "rich", "typer"])
 def test_without_the_extra_one_sentence_says_what_to_install(missing):
     # For the import system, None in sys.modules is a module that does not exist.
     result = run(code=f"import sys; sys.modules[{missing!r}] = None; {RUN}")
-    check_failed(result, missing, "python -m pip install 'vanishing[app]'")
+    check_failed(result, missing, 'python -m pip install ".[app]"')
     assert result.stdout == ""
 
 

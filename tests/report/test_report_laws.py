@@ -6,7 +6,6 @@ import sys
 
 import numpy as np
 import pytest
-from browser import EXECUTABLE, Browser
 from pages import HOSTILE, Page, check_page
 from tables_of_laws import circle, gas, nothing
 
@@ -244,14 +243,6 @@ def test_matplotlib_is_not_needed():
 
 
 # -- In a browser ---------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if EXECUTABLE is None:
-        pytest.skip("no Chromium on the PATH")
-    with Browser() as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -10,7 +10,7 @@ from vanishing.cli.console import fail, sentences
 
 # In the order of the help.
 COMMANDS = (
-    *("demo", "laws", "motion", "outliers", "repair", "calibrate", "rules", "check"),
+    *("app", "demo", "laws", "motion", "outliers", "repair", "calibrate", "rules", "check"),
     *("fit", "predict", "show", "report", "export", "reproduce"),
 )
 
@@ -19,10 +19,9 @@ def main():
     """Run the command line, or say in one sentence how to install what it needs."""
     missing = [name for name in ("pandas", "rich", "typer") if find_spec(name) is None]
     if missing:
-        fail(
-            f"The command line needs {', '.join(missing)}: install with "
-            "python -m pip install 'vanishing[app]'"
-        )
+        from vanishing.checks import install
+
+        fail(f"The command line needs {', '.join(missing)}: install with {install('app')}")
     with sentences():
         build_app()()
 
@@ -43,6 +42,7 @@ def build_app():
         report,
         reproduce,
         rules,
+        serve,
         show,
     )
     from vanishing.cli.app import app

@@ -42,6 +42,9 @@ def command(example, names=dict):
             for word, registered in names().items():
                 for option in self.params:
                     option.help = option.help.replace(word, ", ".join(registered))
+            for option in self.get_params(ctx):
+                if getattr(option, "is_flag", False):
+                    option.metavar = ""  # typer would write <bool>, as if a value came after it
             super().format_help(ctx, formatter)
 
     def join(function):

@@ -51,8 +51,8 @@ class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
     and no rounding. For noisy points take `OAVI`.
 
     Coefficients get long, a thousand digits for 200 points: in three variables these take seconds
-    with python-flint (``pip install 'vanishing[symbolic]'``), which is used where it is installed,
-    and minutes without it.
+    with python-flint, which is used where it is installed, and minutes without it. In the folder of
+    vanishing, ``python -m pip install ".[symbolic]"`` installs it.
 
     Parameters
     ----------

@@ -66,7 +66,8 @@ def computation_of(model) -> Computation:
     common = (type(model).__name__,)
     names = tuple(str(name) for name in input_names(first))
     if isinstance(last, VanishingOutlierDetector):
-        return Computation(*common, "detector", names, scores(x, last), ("decision",))
+        outputs, sign = scores(x, last)
+        return Computation(*common, "detector", names, outputs, ("decision",), sign=sign)
     if isinstance(last, (VanishingClassifier, VanishingClassifierCV)) or type(last) in LINEAR:
         outputs, classes = _classifier(x, last)
         entries = tuple(map(str, classes[1:] if len(classes) == 2 else classes))

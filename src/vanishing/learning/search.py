@@ -30,7 +30,7 @@ from vanishing.learning.labels import (
 )
 from vanishing.learning.pipeline import fit_parts, remarks_on_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
-from vanishing.learning.scaling import SCALINGS, check_scale
+from vanishing.learning.scaling import NAMES, check_scale
 from vanishing.learning.search_results import (
     read_search,
     set_classifier,
@@ -74,9 +74,10 @@ class VanishingClassifierCV(PipelineClassifier):
     cv : int, splitter or iterable, default=3
         As in scikit-learn; an integer means stratified folds.
     scoring : str, callable or None, default=None
-        As in scikit-learn; None means accuracy. A callable takes ``(estimator, X, y)``, and
+        As in scikit-learn; None means accuracy, balanced accuracy with class_weight="balanced".
+        A callable takes ``(estimator, X, y)``, and
         ``sample_weight`` where `fit` does.
-    scale : "auto", bool, "minmax", "quantile", "log" or transformer, default="auto"
+    scale : "auto", bool, "minmax", "maxabs", "quantile", "log" or transformer, default="auto"
         As in `VanishingClassifier`; "auto" chooses among "minmax", "quantile" and "log".
     clip : bool, default=True
         As in `VanishingClassifier`.
@@ -220,7 +221,7 @@ class VanishingClassifierCV(PipelineClassifier):
 
     def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
-        check_scale(self.scale, ("auto", *SCALINGS))
+        check_scale(self.scale, ("auto", *NAMES))
         check_flag("clip", self.clip)
         check_jobs(self.n_jobs)
         check_class_weight(self.class_weight)

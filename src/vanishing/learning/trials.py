@@ -66,6 +66,7 @@ class FoldScore(NamedTuple):
     fit_time: float
     score_time: float
     correct: np.ndarray  # of which held-out rows the label was right
+    counts: np.ndarray  # what each of them counts in the score, 1 on average
     values: np.ndarray  # some decision values
 
 
@@ -98,6 +99,11 @@ class FoldScores(NamedTuple):
     def correct(self, place: int) -> np.ndarray:
         """Return of which held-out rows the label was right, with the C at a place."""
         return np.concatenate([fold.correct for fold in self.by_C[place]])
+
+    @property
+    def counts(self) -> np.ndarray:
+        """What each held-out row counts in the score, 1 on average."""
+        return np.concatenate([fold.counts for fold in next(iter(self.by_C.values()))])
 
     def joined(self, other: "FoldScores") -> "FoldScores":
         """Return what two looks at the same point, with other C, say together."""
@@ -276,6 +282,7 @@ class Trials:
         by_C: list[FoldScore] = []
         problems: list[str] = []
         start = time.perf_counter()
+        counts = _counts(fold.test, model.class_weight)
         finals = [L1SquaredHingeSVC(C, class_weight=model.class_weight) for C in Cs]
         transformer = resolved(classifiers[0].transformer, point.psi)
         fits = fit_parts(fold.train, transformer, finals, readers=fold.readers)
@@ -289,7 +296,7 @@ class Trials:
             values = decision_values(parts.final, features)
             correct = labels(np.arange(self.n_classes), values) == test.y
             if model.scoring is None:
-                score = np.average(correct, weights=test.weight)
+                score = np.average(correct, weights=counts)
             else:
                 describe(model, classifier, named=False)  # the rows of a fold have no names
                 adopt_parts(classifier, parts)
@@ -300,7 +307,8 @@ class Trials:
             score_time = time.perf_counter() - start - (0.0 if by_C else seconds)
             # What serves all C counts for each of them in equal parts.
             times = fit_time + parts.seconds / len(Cs), score_time + seconds / len(Cs)
-            by_C.append(FoldScore(float(score), *times, correct, values[_kept(test)].copy()))
+            kept = values[_kept(test)].copy()
+            by_C.append(FoldScore(float(score), *times, correct, counts, kept))
             start = time.perf_counter()
         return _Trial(by_C, parts.features.n_generators_, problems)
 
@@ -316,6 +324,18 @@ class Trials:
         by_class = class_weights(self.model.class_weight, classes, totals)
         values = np.concatenate([fold.values for fold in look.by_C[place]])
         return learn_temperature(values, y, weighted(y, weight, by_class))
+
+
+def _counts(test: LabelledRows, class_weight) -> np.ndarray:
+    """Return what each held-out row counts in the score, 1 on average.
+
+    With balanced classes all classes that are there count alike.
+    """
+    y, weight = test.part.y, test.part.weight
+    counts = np.ones(len(y)) if weight is None else weight
+    if isinstance(class_weight, str):
+        counts = weighted(y, counts, class_weights(class_weight, test.classes, test.totals))
+    return counts * (len(y) / counts.sum())
 
 
 def _kept(test: RowPart) -> slice:
@@ -341,7 +361,15 @@ def _score(scoring, classifier: VanishingClassifier, test: LabelledRows) -> floa
     scorer = check_scoring(classifier, scoring)
     X, y, weight = test.part
     weights = {} if weight is None else {"sample_weight": weight}
-    score = float(scorer(classifier, X, test.classes[y], **weights))
+    try:
+        score = float(scorer(classifier, X, test.classes[y], **weights))
+    except TypeError as error:
+        if not weights or "sample_weight" not in str(error):
+            raise
+        raise TypeError(
+            f"scoring={scoring!r} takes no sample_weight, by which rows are weighted here: leave "
+            "the weights out, or give a scorer that takes them."
+        ) from error
     if np.isnan(score):
         raise ValueError(
             f"scoring={scoring!r} is not a number on a validation fold, which has {len(y)} "

@@ -164,7 +164,7 @@ class Tuning:
         A binomial standard error of the score is a wide margin: mistakes are mostly the same ones.
         """
         if self.trials.model.scoring is None:
-            n_rows = sum(len(test.part.y) for _, test in self.trials.folds)
+            n_rows = look.counts.sum() ** 2 / np.sum(look.counts**2)  # of equal counts
             error = np.sqrt(max(look.best * (1.0 - look.best), 1.0 / n_rows) / n_rows)
         else:
             scores = look.table("score")
@@ -267,9 +267,10 @@ class Tuning:
         By the rows on which one is right and the other wrong, where mistakes are what is scored.
         """
         if self.trials.model.scoring is None:
-            right, wrong = (look.correct(place) for look, place in (new, old))
-            gained, lost = int((right & ~wrong).sum()), int((wrong & ~right).sum())
-            return (gained - lost) / sqrt(max(gained + lost, 1))
+            right, before = (look.correct(place) for look, place in (new, old))
+            counts, differ = new[0].counts, right != before
+            gain = np.where(right, counts, -counts)[differ]
+            return float(gain.sum() / sqrt(max(np.sum(gain**2), 1.0)))
         scores, before = (look.table("score")[:, place] for look, place in (new, old))
         gain = scores - before
         error = gain.std() / np.sqrt(max(len(gain) - 1, 1))

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from vanishing.algebra.polynomials import Polynomial
+from vanishing.checks import install
 from vanishing.constructions.exact import BuchbergerMoller
 from vanishing.inspection import Anatomy, anatomy
 from vanishing.plot.settings import TITLE_CHARACTERS
@@ -169,9 +170,7 @@ def pyplot():
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise ImportError(
-            "pictures need matplotlib: install with python -m pip install 'vanishing[app]'"
-        ) from None
+        raise ImportError(f"pictures need matplotlib: install with {install('app')}") from None
     return plt
 
 

@@ -105,6 +105,10 @@ class Answer:
         The first one is meant where the name of a file says nothing else.
     command, python : str
         The same as a command line and as Python, to copy.
+    chooser : callable or None
+        Called by `choose`.
+    pictures : callable
+        Returns pictures as data, a tuple of `vanishing.questions.pictures.Picture`.
     """
 
     found: bool
@@ -122,6 +126,7 @@ class Answer:
     command: str = ""
     python: str = ""
     chooser: Callable[[int], "Answer"] | None = None
+    pictures: Callable[[], tuple[Any, ...]] = tuple
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as JSON has it; `details` come as they are."""

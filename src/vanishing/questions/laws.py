@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from vanishing.questions.answer import Answer, File
 from vanishing.questions.files import language_files, model_file, picture_file, report_file
 from vanishing.questions.options import Option
+from vanishing.questions.pictures import law_pictures
 from vanishing.questions.question import Question
 from vanishing.questions.reading import QuestionTable
 from vanishing.questions.values import function_names, noise_of
@@ -167,6 +168,7 @@ def _answered(model, rows: _Rows, robust: bool, target: str | None) -> Answer:
         next_steps=_next_steps(answer, target),
         files=_files(model, rows, frame, left_out),
         chooser=partial(_chosen, model, rows, target) if answer.front else None,
+        pictures=partial(law_pictures, model, frame, prepared.rows, rows.groups),
     )
 
 

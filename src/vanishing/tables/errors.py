@@ -7,6 +7,8 @@ import zipfile
 import zlib
 from contextlib import contextmanager
 
+from vanishing.checks import install
+
 LISTED = 20  # names that a message lists
 _SHOWN = 40  # characters of a value that a message shows
 _DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
@@ -46,9 +48,7 @@ class NoPackageError(TableError, ImportError):
     """
 
     def __init__(self, what, package):
-        super().__init__(
-            f"{what} need {package}: install with python -m pip install 'vanishing[app]'."
-        )
+        super().__init__(f"{what} need {package}: install with {install('app')}.")
 
 
 @contextmanager
