@@ -748,7 +748,10 @@ def test_demo(call, tmp_path):
     ]:
         assert part in result.stdout
     assert path.stat().st_size > 1000
-    assert max(len(line) for line in result.stdout.splitlines() if str(path) not in line) <= 100
+    for name, words in (("outliers", "Readings of a pump"), ("motion", "Prey and predators")):
+        other = path.with_stem(f"demo_{name}")
+        assert str(other) in result.stdout and words in other.read_text(encoding="utf-8")
+    assert max(len(line) for line in result.stdout.splitlines() if ".html" not in line) <= 100
 
 
 def test_the_demo_without_a_place_for_its_report(call, out):
