@@ -10,7 +10,7 @@ from vanishing.cli.console import fail, sentences
 
 # In the order of the help.
 COMMANDS = (
-    *("demo", "laws", "motion", "outliers", "repair", "calibrate", "rules", "check"),
+    *("app", "demo", "laws", "motion", "outliers", "repair", "calibrate", "rules", "check"),
     *("fit", "predict", "show", "report", "export", "reproduce"),
 )
 
@@ -28,22 +28,7 @@ def main():
 
 def build_app():
     """Return the typer application, with all commands."""
-    from vanishing.cli import (  # noqa: F401
-        calibrate,
-        check,
-        demo,
-        export,
-        fit,
-        laws,
-        motion,
-        outliers,
-        predict,
-        repair,
-        report,
-        reproduce,
-        rules,
-        show,
-    )
+    from vanishing.cli import asking, demo, models, reproduce, serve  # noqa: F401
     from vanishing.cli.app import app
 
     app.registered_commands.sort(key=lambda command: COMMANDS.index(command.callback.__name__))
