@@ -43,7 +43,7 @@ def laws(
     form: Annotated[
         list[str] | None,
         Option(
-            help="A curve of yours to try beside the built-in ones, of one column x or two, x and "
+            help="Your own curve, tried with the built-in ones, of one column x or two, x and "
             'z, with constants to be fitted: "A*x/(K + x)". Once per curve.',
             show_default=False,
         ),

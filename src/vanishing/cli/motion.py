@@ -107,7 +107,7 @@ def motion(
         list[Path] | None,
         Option(
             help="File to write, may be repeated: .html for a report, .png, .svg or .pdf for a "
-            "picture, and else what was found.",
+            "picture; any other ending: the result.",
             show_default="the screen alone",
         ),
     ] = None,
@@ -198,7 +198,7 @@ def _conserved(table: _Runs, functions: list[str], noise, parameters):
     }
     from vanishing import ConservedQuantities
 
-    with progress("Looking for what is conserved"):
+    with progress("Finding conserved quantities"):
         return ConservedQuantities(**parameters).fit(table.rows, groups=table.groups)
 
 

@@ -53,7 +53,7 @@ def predict(
     value, named after the second class and positive where that is predicted. A detector of outliers
     gives the score, 1 for outliers and 0 for others, and of outliers the reason, the columns to
     blame and what was expected of them. Of laws, the first that has the column is
-    solved for it; where there is no solution the cell is empty. Laws by group are told apart by the
+    solved for it; where there is no solution the cell is empty. Laws by group are chosen by the
     column of groups of the fit. Equations of motion give the derivatives of their columns. Other
     models give the values of their equations or quantities.
 

@@ -55,7 +55,7 @@ def repair(
     ] = None,
     top: Annotated[int, Option(min=0, help="How many cells to list on the screen.")] = 20,
     save: Annotated[
-        Path | None, Option(help="Where to save what was learned.", show_default=False)
+        Path | None, Option(help="Where to save the laws and the noise.", show_default=False)
     ] = None,
     json: Annotated[bool, Option("--json", help="Print laws and cells as JSON.")] = False,
     seed: Annotated[int, Option(min=0, max=2**32 - 1, help="Decides which rows are sampled.")] = 0,
