@@ -251,7 +251,9 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         y : array-like of shape (n_samples,), default=None
             The target; None for laws among the columns of X.
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts, relative to others.
+            What each row counts beside the others; 1 / variance where that is known. Large weights
+            make no new observations: where weights differ by much, standard errors are too large
+            rather than too small.
         groups : array-like of shape (n_samples,), default=None
             The group of each row, such as a batch or a material. Then `laws_` has one law per
             group, ``law.group`` says of which: all have the same form, and `verdict_` says which

@@ -197,7 +197,7 @@ class ConservedQuantities(
         groups : array-like of shape (n_samples,)
             Which run each row belongs to. Blocks may be tuples (rows, groups) instead.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row, relative to others.
+            What each row counts beside the others; 1 / variance where that is known.
 
         Returns
         -------
