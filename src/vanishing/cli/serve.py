@@ -5,6 +5,7 @@ from typing import Annotated
 
 from typer import Option
 
+from vanishing.checks import install
 from vanishing.cli.app import command
 from vanishing.cli.console import fail
 
@@ -31,10 +32,7 @@ def app(
     """
     missing = [name for name in ("starlette", "uvicorn", "jinja2") if find_spec(name) is None]
     if missing:
-        fail(
-            f"The page needs {', '.join(missing)}: install with "
-            "python -m pip install 'vanishing[app]'"
-        )
+        fail(f"The page needs {', '.join(missing)}: install with {install('app')}")
     from vanishing.app.server import serve
 
     serve(host, port, browser)
