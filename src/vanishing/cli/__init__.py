@@ -28,24 +28,7 @@ def main():
 
 def build_app():
     """Return the typer application, with all commands."""
-    from vanishing.cli import (  # noqa: F401
-        agents,
-        calibrate,
-        check,
-        demo,
-        export,
-        fit,
-        laws,
-        motion,
-        outliers,
-        predict,
-        repair,
-        report,
-        reproduce,
-        rules,
-        serve,
-        show,
-    )
+    from vanishing.cli import asking, demo, models, reproduce, serve  # noqa: F401
     from vanishing.cli.app import app
 
     app.registered_commands.sort(key=lambda command: COMMANDS.index(command.callback.__name__))

@@ -240,7 +240,7 @@ def _print_comparison(printer, results):
 
 
 def _print_equations(printer, model, X, y):
-    from vanishing.cli.equations import shown_of
+    from vanishing.questions.class_answers import shown_of
 
     printer.print(
         "Short ones with much weight in the decision, in the units of the measurements, and how "

@@ -1,4 +1,4 @@
-"""Which law holds? A search among the columns of a table, or a check of an equation."""
+"""Laws that hold: a search among the columns of a table, or a check of an equation."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vanishing.questions.answer import Answer, File
+from vanishing.questions.answer import PICTURES, Answer, File
 from vanishing.questions.files import language_files, model_file, picture_file, report_file
 from vanishing.questions.options import Option
 from vanishing.questions.pictures import law_pictures
@@ -319,4 +319,10 @@ QUESTION = Question(
     _answer,
     details="If there is no law, the command says so, and that is an answer, too.",
     example="vanishing laws gas.csv --target p",
+    writes=(
+        ((".json",), "the laws"),
+        ((".html",), "a report"),
+        (PICTURES, "a picture of the curve"),
+        ((".sql", ".c", ".py", ".tex"), "the law in SQL, C, Python or LaTeX"),
+    ),
 )

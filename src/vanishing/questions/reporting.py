@@ -1,64 +1,48 @@
-"""The command ``report``: one HTML file about a model and rows, laws, outliers or motion."""
+"""One page about a saved model, and how it does on the rows of a table."""
 
 from collections import Counter
-from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from os import PathLike
+from typing import Any, NamedTuple
 
 import numpy as np
-from typer import Option
 
-from vanishing.cli.app import Data, Model, command
-from vanishing.cli.console import check_output, console, fail
-from vanishing.cli.models import LoadedModel, load_for
-from vanishing.cli.outlier_rows import times_from
-from vanishing.cli.tables import TableOptions, say, takes_table
+from vanishing.questions.answer import Answer
+from vanishing.questions.files import report_file
+from vanishing.questions.models import LoadedModel, load_for
+from vanishing.questions.outlier_rows import times_from
+from vanishing.questions.reading import QuestionTable
 from vanishing.tables.cells import is_date
 from vanishing.tables.errors import listed
 from vanishing.tables.labels import known_classes
 from vanishing.tables.recipe import readable_names, row_index
 
 
-@command("vanishing report m.json bank.csv --out report.html")
-@takes_table(fitted=False)
-def report(
-    model: Model,
-    data: Data,
-    out: Annotated[Path, Option(help="HTML file to write.", show_default=False)],
-    target: Annotated[
-        str | None,
-        Option(
-            help="For classifiers: the column of the labels.",
-            show_default="that of the fit, or the only column that the model does not use",
-        ),
-    ] = None,
-    run: Annotated[
-        str | None,
-        Option(
-            help="For motion: the column that says which run a row belongs to.",
-            show_default="that of the fit",
-        ),
-    ] = None,
-    time: Annotated[
-        str | None,
-        Option(
-            help="For motion and outliers: the column of times.", show_default="that of the fit"
-        ),
-    ] = None,
+def report_on(
+    model: str | PathLike[str],
+    table: QuestionTable,
     *,
-    options: TableOptions,
-):
-    """Write one HTML file about a model, and how it does on the rows of a table.
+    target: str | None = None,
+    run: str | None = None,
+    time: str | None = None,
+) -> Answer:
+    """Return an answer whose file is a report on a saved model and a table.
 
-    The model may be a classifier, laws, a detector of outliers, conserved quantities, which need a
-    column of runs, or equations of motion, which need one of times. Without labels, a report on a
-    classifier says nothing of errors.
+    Parameters
+    ----------
+    model : path-like
+    table : QuestionTable
+    target : str, default=None
+        Of classifiers: the column of the labels; None for that of the fit, or the only column that
+        the model does not use.
+    run, time : str, default=None
+        Of motion: the columns of runs and times; ``time`` of outliers, too. None for those of the
+        fit.
     """
-    check_output(out, model, data)
-    loaded = load_for(model, data, options)
+    loaded = load_for(model, table)
+    fitted, identifier = loaded.model, table.reading.id
     from vanishing import ConservedQuantities, EquationsOfMotion, VanishingOutlierDetector
     from vanishing.inspection.laws import is_about_laws
 
-    fitted = loaded.model
     if isinstance(fitted, (ConservedQuantities, EquationsOfMotion)):
         _refuse(target=target)
         of_rows = _timed_rows if isinstance(fitted, EquationsOfMotion) else _rows_of_runs
@@ -67,7 +51,7 @@ def report(
         _refuse(run=run)
         if isinstance(fitted, VanishingOutlierDetector):
             _refuse(target=target)
-            rows = _scored_rows(loaded, options.id, time)
+            rows = _scored_rows(loaded, identifier, time)
         elif is_about_laws(fitted):
             _refuse(time=time)
             rows = _rows_of_laws(loaded, target)
@@ -76,25 +60,27 @@ def report(
             rows = _labelled_rows(loaded, target)
         else:
             _refuse(target=target, time=time)
-            rows = _named_rows(loaded, options.id)
-    for note in rows.notes:
-        say(note)
-    from vanishing.report import write_report
-
-    with console(error=True).status("Writing the report"):
-        write_report(
-            fitted, rows.X, path=out, data_name=data.name, notes=rows.notes, **rows.arguments
-        )
+            rows = _named_rows(loaded, identifier)
     unlabelled = hasattr(fitted, "classes_") and "y" not in rows.arguments
     labels = " without labels" if unlabelled else ""
-    console().print(f"Report on {len(rows.X)} rows{labels}: {out}")
+    heading = f"Report on {len(rows.X)} rows{labels}"
+    of_report = {"data_name": table.name, "notes": rows.notes, **rows.arguments}
+    return Answer(
+        found=True,
+        verdict=f"{heading}.",
+        heading=heading,
+        notes=(*loaded.table.notes, *rows.notes),
+        model=fitted,
+        files=(report_file(fitted, rows.X, **of_report),),
+        question="report",
+    )
 
 
 def _refuse(**options):
-    """Exit with a sentence where an option is given that the model has no use for."""
+    """Raise ValueError where an option is given that the model has no use for."""
     for name, value in options.items():
         if value is not None:
-            fail(f"--{name} must be left out here: the model has no use for it.", 2)
+            raise ValueError(f"--{name} must be left out here: the model has no use for it.")
 
 
 class ReportedRows(NamedTuple):
@@ -112,7 +98,7 @@ def _read(loaded: LoadedModel, columns: list[str], texts: list[str]) -> Reported
     usable = np.concatenate([part.usable for part in parts])
     X = np.concatenate([part.X for part in parts])
     if not len(X):
-        fail(f"{loaded.table.path} has no rows that can be used.")
+        raise ValueError(f"{loaded.table.path} has no rows that can be used.")
     notes = []
     if len(X) < len(usable):
         n_lost = len(usable) - len(X)
@@ -158,7 +144,7 @@ def _rows_of_runs(loaded: LoadedModel, run, time) -> ReportedRows:
     """Return the columns that quantities are made of, and the runs and times."""
     run, time = loaded.role("run", run), loaded.role("time", time)
     if run is None:
-        fail("Name the column that says which run a row belongs to with --run.", 2)
+        raise ValueError("Name the column that says which run a row belongs to with --run.")
     if hasattr(loaded.model, "feature_names_in_"):
         columns = loaded.columns()
     else:
@@ -175,7 +161,7 @@ def _timed_rows(loaded: LoadedModel, run, time) -> ReportedRows:
     model = loaded.model
     run, time = loaded.role("run", run), loaded.role("time", time)
     if time is None:
-        fail("Name the column of times with --time.", 2)
+        raise ValueError("Name the column of times with --time.")
     n_columns = model.n_features_in_
     written = next(iter([*model.equations_, *model.front_]), None)
     inputs = [] if written is None else list(written.names[n_columns * written.order :])
@@ -206,7 +192,7 @@ def _labelled_rows(loaded: LoadedModel, target) -> ReportedRows:
         used = {column.name for column in loaded.recipe_for(columns).columns}
         others = [name for name in names if name not in used]
         if target is None and len(others) > 1 and loaded.recipe.role("target") is None:
-            fail(
+            raise ValueError(
                 f"{table.path} has the columns {listed(others)} besides the model's: name the "
                 "labels' column with --target."
             )
@@ -229,14 +215,16 @@ def _rows_of_laws(loaded: LoadedModel, target) -> ReportedRows:
 
     answer = law_anatomy(loaded.model)
     if target is not None and target != answer.target:
-        fail(f"--target must be left out here: the laws know theirs, {answer.target!r}.", 2)
+        raise ValueError(
+            f"--target must be left out here: the laws know theirs, {answer.target!r}."
+        )
     names = list(answer.names)
     loaded.check_has(names, "a report of the laws")
     import pandas as pd
 
     group = loaded.role("group") if answer.by_group is not None else None
     if answer.by_group is not None and group is None:
-        fail(f"{loaded.table.path} lacks the column of groups that the laws are about.")
+        raise ValueError(f"{loaded.table.path} lacks the column of groups that the laws are about.")
     rows = _read(loaded, names, [] if group is None else [group])
     arguments = {}
     if group is not None:

@@ -1,76 +1,78 @@
-"""The command ``predict``: what a saved model says of the rows of a table."""
+"""What a saved model says of the rows of another table: predictions, scores, repaired values."""
 
 import csv
 import io
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from typer import Option
 
-from vanishing.cli.app import Data, Model, command
-from vanishing.cli.console import (
-    check_output,
-    console,
-    fail,
-    is_stdout,
-    progress,
-    write_or_print,
-)
-from vanishing.cli.models import LoadedModel, load_for
-from vanishing.cli.outlier_rows import HEADER, scored_cells
-from vanishing.cli.tables import TableOptions, say, takes_table
 from vanishing.estimators.progress import Progress
+from vanishing.questions.answer import Answer, AnswerTable
+from vanishing.questions.files import text_file
+from vanishing.questions.models import LoadedModel, load_for
+from vanishing.questions.outlier_rows import HEADER, scored_cells
+from vanishing.questions.reading import Reading, read
 from vanishing.tables.errors import listed
 
+_SHOWN = 10  # rows of an answer
 
-@command("vanishing predict m.json new.csv --out labels.csv")
-@takes_table(fitted=False)
-def predict(
-    model: Model,
-    data: Data,
-    out: Annotated[Path, Option(help="CSV file to write; - prints it.", show_default=False)],
-    column: Annotated[
-        str | None,
-        Option(help="For laws: the column to solve for.", show_default="the target"),
-    ] = None,
-    std: Annotated[
-        bool,
-        Option(
-            "--std",
-            help="For laws: also the standard deviation of a new measurement about its prediction.",
-        ),
-    ] = False,
+
+def apply(
+    model: str | PathLike[str],
+    table: str | PathLike[str],
+    reading: Reading | None = None,
     *,
-    options: TableOptions,
-):
-    """Write a CSV file with what a model predicts for each row.
+    column: str | None = None,
+    std: bool = False,
+) -> Answer:
+    """Return what a saved model says of each row of a table.
 
-    A classifier gives the label and the decision values; with two classes there is one decision
-    value, named after the second class and positive where that is predicted. A detector of outliers
-    gives the score, 1 for outliers and 0 for others, and of outliers the reason, the columns to
-    blame and what was expected of them. Of laws, the first that has the column is
-    solved for it; where there is no solution the cell is empty. Laws by group are told apart by the
-    column of groups of the fit. Equations of motion give the derivatives of their columns. Other
-    models give the values of their equations or quantities.
+    Parameters
+    ----------
+    model, table : path-like
+    reading : Reading, default=None
+    column : str, default=None
+        Of laws: the column to solve for; None for the target.
+    std : bool, default=False
+        Of laws: also the standard deviation of a new measurement about its prediction.
 
-    Columns that the model does not know are ignored; the others are treated as in the fit. A row
-    that cannot be used gets empty cells.
+    Returns
+    -------
+    answer : Answer
+        Its file has all rows, its table the first ones.
+
+    Raises
+    ------
+    ValueError
+        Where the model or the table cannot be used, or do not go together.
     """
-    if not is_stdout(out):
-        check_output(out, model, data)
-    loaded = load_for(model, data, options)
-    answer = _answer(loaded, column, std)
-    text, n_rows = _csv(loaded, answer, loaded.role("id", options.id))
-    write_or_print(out, text)
-    if not is_stdout(out):
-        console().print(f"{n_rows} rows predicted: {out}")
+    asked = read(table, reading)
+    loaded = load_for(model, asked)
+    method = _method(loaded, column, std)
+    identifier = loaded.role("id", asked.reading.id)
+    text, first, n_rows, notes = _predictions(loaded, method, identifier)
+    heads = tuple([*([identifier] if identifier else []), *method.header])
+    heading = f"{n_rows} rows predicted"
+    return Answer(
+        found=True,
+        verdict=f"{heading}.",
+        heading=heading,
+        tables=(AnswerTable("The first rows:", heads, tuple(map(tuple, first))),),
+        notes=tuple(notes),
+        model=loaded.model,
+        details={"n_rows": n_rows, "columns": list(heads)},
+        files=(text_file("predictions.csv", "Predictions of all rows", "text/csv", lambda: text),),
+        question="apply",
+        command=f"vanishing predict {Path(model)} {Path(table)} --out predictions.csv",
+    )
 
 
-class _Answer(NamedTuple):
+class _Method(NamedTuple):
     """How rows are answered: from which columns, under which names, and warnings at the end."""
 
     columns: list[str]
@@ -80,8 +82,12 @@ class _Answer(NamedTuple):
     warn: Callable[[int], None] = lambda n_rows: None
 
 
-def _csv(loaded: LoadedModel, answer: _Answer, id_column: str | None) -> tuple[str, int]:
-    """Return the text of the CSV file, and its number of rows."""
+def _predictions(
+    loaded: LoadedModel, answer: _Method, id_column: str | None
+) -> tuple[str, list[list], int, list[str]]:
+    """Return the text of the CSV file, its first rows, the number of rows, and notes."""
+    first: list[list] = []
+    notes = [*loaded.table.notes]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     id_columns = [] if id_column is None else [id_column]
@@ -89,7 +95,7 @@ def _csv(loaded: LoadedModel, answer: _Answer, id_column: str | None) -> tuple[s
     n_rows = n_unusable = 0
     filled: Counter[str] = Counter()
     steps = Progress("predict")
-    with progress("Predicting"), np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):
         groups = [] if answer.group is None else [answer.group]
         for part in loaded.parts(answer.columns, list(dict.fromkeys([*id_columns, *groups]))):
             rows: list[list] = [[""] * len(answer.header) for _ in part.usable]
@@ -101,19 +107,20 @@ def _csv(loaded: LoadedModel, answer: _Answer, id_column: str | None) -> tuple[s
                 names = part.texts[id_column].tolist()
                 rows = [[name, *row] for name, row in zip(names, rows, strict=True)]
             writer.writerows(rows)
+            first += rows[: _SHOWN - len(first)]
             n_rows += len(rows)
             n_unusable += len(rows) - len(part.X)
             filled.update(part.filled)
             steps.step(f"{n_rows} rows")
     answer.warn(n_rows)
     if n_unusable:
-        say(f"{n_unusable} of {n_rows} rows cannot be used: their predictions are empty.")
+        notes.append(f"{n_unusable} of {n_rows} rows cannot be used: their predictions are empty.")
     if filled:
-        say(loaded.note_of_filled(filled))
-    return text.getvalue(), n_rows
+        notes.append(loaded.note_of_filled(filled))
+    return text.getvalue(), first, n_rows, notes
 
 
-def _answer(loaded: LoadedModel, column: str | None, std: bool) -> _Answer:
+def _method(loaded: LoadedModel, column: str | None, std: bool) -> _Method:
     """Return how a model answers, by its kind."""
     from vanishing import EquationsOfMotion, VanishingOutlierDetector
     from vanishing.inspection.laws import is_about_laws
@@ -123,9 +130,9 @@ def _answer(loaded: LoadedModel, column: str | None, std: bool) -> _Answer:
         return _of_laws(loaded, column, std)
     for name, typed in (("column", column is not None), ("std", std)):
         if typed:
-            fail(f"--{name} is for laws, and the model has none: leave it out.", 2)
+            raise ValueError(f"--{name} is for laws, and the model has none: leave it out.")
     if not (hasattr(model, "transform") or hasattr(model, "predict")):
-        fail(f"A {type(model).__name__} predicts nothing for rows.")
+        raise ValueError(f"A {type(model).__name__} predicts nothing for rows.")
     if isinstance(model, EquationsOfMotion):
         return _of_motion(loaded)
     columns = loaded.columns()
@@ -135,15 +142,15 @@ def _answer(loaded: LoadedModel, column: str | None, std: bool) -> _Answer:
         return _of_classes(loaded, columns)
     header = [str(name) for name in model.get_feature_names_out()]
     if not header:
-        fail(f"The {type(model).__name__} has no equations to evaluate.")
-    return _Answer(
+        raise ValueError(f"The {type(model).__name__} has no equations to evaluate.")
+    return _Method(
         columns,
         header,
         lambda X: np.asarray(model.transform(loaded.rows(X, columns))).tolist(),
     )
 
 
-def _of_outliers(loaded: LoadedModel, columns: list[str]) -> _Answer:
+def _of_outliers(loaded: LoadedModel, columns: list[str]) -> _Method:
     """Return how a detector answers; rows before a part are those of the part before."""
     model = loaded.model
     if loaded.recipe.missing == "ignore":
@@ -157,10 +164,10 @@ def _of_outliers(loaded: LoadedModel, columns: list[str]) -> _Answer:
         named = loaded.rows(rows, columns)
         return scored_cells(model, named, model.score_samples(named), first)
 
-    return _Answer(columns, HEADER, answers)
+    return _Method(columns, HEADER, answers)
 
 
-def _of_classes(loaded: LoadedModel, columns: list[str]) -> _Answer:
+def _of_classes(loaded: LoadedModel, columns: list[str]) -> _Method:
     from vanishing.learning.labels import labels
     from vanishing.learning.prediction import PipelineClassifier, warn_of, watched
     from vanishing.learning.scaling import FarRows
@@ -189,18 +196,18 @@ def _of_classes(loaded: LoadedModel, columns: list[str]) -> _Answer:
             warn_of(model, far)
 
     header = ["label", *(f"decision_{label}" for label in decided)]
-    return _Answer(columns, header, answers, warn=warn)
+    return _Method(columns, header, answers, warn=warn)
 
 
-def _of_motion(loaded: LoadedModel) -> _Answer:
+def _of_motion(loaded: LoadedModel) -> _Method:
     """Return how equations of motion answer: by the derivative of each column."""
     import pandas as pd
 
     model = loaded.model
     if not model.equations_:
-        fail(f"There are no equations of motion to predict with: {model.verdict_}")
+        raise ValueError(f"There are no equations of motion to predict with: {model.verdict_}")
     if model.differing_:
-        fail(
+        raise ValueError(
             "The equations differ between batches: model.of_batch(...).save(...) has those of one."
         )
     equations = model.equations_[: model.n_features_in_]
@@ -211,20 +218,22 @@ def _of_motion(loaded: LoadedModel) -> _Answer:
     else:
         columns, names = loaded.columns(), list(model.equations_[0].names)
         if len(columns) < len(names):
-            fail("The equations need velocities or inputs, which the model knows by no name.")
+            raise ValueError(
+                "The equations need velocities or inputs, which the model knows by no name."
+            )
 
     def values(X):
         rows = pd.DataFrame(X, columns=names)
         slopes = np.column_stack([equation.predict(rows) for equation in equations])
         return [[value if np.isfinite(value) else "" for value in row] for row in slopes.tolist()]
 
-    return _Answer(columns, [equation.left for equation in equations], values)
+    return _Method(columns, [equation.left for equation in equations], values)
 
 
 # -- Laws -----------------------------------------------------------------------------------------
 
 
-def _of_laws(loaded: LoadedModel, column: str | None, std: bool) -> _Answer:
+def _of_laws(loaded: LoadedModel, column: str | None, std: bool) -> _Method:
     """Return how the first law that has a column answers, solved for it; or those of groups."""
     import pandas as pd
 
@@ -237,7 +246,9 @@ def _of_laws(loaded: LoadedModel, column: str | None, std: bool) -> _Answer:
     if law.group is not None:
         group = loaded.role("group")
         if group is None:
-            fail(f"{loaded.table.path} lacks the column of groups that the laws are about.")
+            raise ValueError(
+                f"{loaded.table.path} lacks the column of groups that the laws are about."
+            )
     n_lost = []
 
     def values(X, groups=None):
@@ -260,7 +271,7 @@ def _of_laws(loaded: LoadedModel, column: str | None, std: bool) -> _Answer:
             )
 
     header = [law.target, f"{law.target}_std"] if std else [law.target]
-    return _Answer(columns, header, values, group, warn)
+    return _Method(columns, header, values, group, warn)
 
 
 def _solved(model, column):
@@ -269,14 +280,18 @@ def _solved(model, column):
 
     answer = law_anatomy(model)
     if not answer.laws:
-        fail(f"There is no law to predict with: {answer.verdict}")
+        raise ValueError(f"There is no law to predict with: {answer.verdict}")
     occurring = list(dict.fromkeys(name for law in answer.laws for name in law.columns))
     if column is None:
         column = answer.target
     if column is None:
-        fail(f"The law has no target: choose a column with --column, of {listed(occurring, 20)}.")
+        raise ValueError(
+            f"The law has no target: choose a column with --column, of {listed(occurring, 20)}."
+        )
     if column not in occurring:
-        fail(f"{column!r} does not occur in the law; these columns do: {listed(occurring, 20)}.")
+        raise ValueError(
+            f"{column!r} does not occur in the law; these columns do: {listed(occurring, 20)}."
+        )
     having = [law for law in answer.laws if column in law.columns]
     return [law.solve(column) for law in (having if answer.by_group is not None else having[:1])]
 

@@ -1,10 +1,9 @@
-"""Scored rows and events on the command line: cells of a CSV file, and lines to read."""
+"""Scored rows and events: cells of a CSV file, and lines to read."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from vanishing.cli.console import fail
 from vanishing.tables.cells import is_date, numbers_of, order_of, seconds_of
 
 HEADER = ["score", "outlier", "reason", "columns", "expected"]
@@ -28,7 +27,7 @@ def times_from(texts: Sequence[str], name: str) -> np.ndarray:
         times = np.array([known[text] for text in cells])
     wrong = np.flatnonzero(~np.isfinite(times))
     if len(wrong):
-        fail(
+        raise ValueError(
             f"--time {name}: {cells[wrong[0]]!r} is no number and no date, and so are "
             f"{len(wrong) - 1} more cells."
         )

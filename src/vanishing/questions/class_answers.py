@@ -1,4 +1,4 @@
-"""The equations of a model, in the formats of the command ``show``."""
+"""Classes as answers: the equations of each, and their weights in the decision."""
 
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -7,12 +7,12 @@ import numpy as np
 
 from vanishing.algebra.units import Readable, mean_square, readable
 from vanishing.algebra.writing import in_words, printable
-from vanishing.cli.console import console, fail, print_json, table
 from vanishing.inspection import Anatomy, ModelPart, anatomy
 from vanishing.inspection.freedom import freedom_of
+from vanishing.questions.answer import Answer, AnswerTable, Equation
 
 
-class Equation(NamedTuple):
+class WeighedEquation(NamedTuple):
     """A generator, in the units asked for, and its weights in the decision values."""
 
     shown: Readable
@@ -36,7 +36,7 @@ class Shown(NamedTuple):
 
     anatomy: Anatomy
     original: bool  # in original units, or else in scaled ones
-    parts: list[tuple[ModelPart, list[Equation]]]
+    parts: list[tuple[ModelPart, list[WeighedEquation]]]
 
 
 def shown_of(model, *, original=None, top=None, everything=False) -> Shown:
@@ -55,9 +55,11 @@ def shown_of(model, *, original=None, top=None, everything=False) -> Shown:
     try:
         whole = anatomy(model)
     except TypeError:
-        fail(f"A {type(model).__name__} has no equations that could be shown.")
+        raise ValueError(
+            f"A {type(model).__name__} has no equations that could be shown."
+        ) from None
     if original and whole.units is None:
-        fail(
+        raise ValueError(
             f"The columns were scaled by {_scalers(whole)}, after which equations are no "
             "polynomials in original units: --units scaled shows them."
         )
@@ -69,11 +71,13 @@ def shown_of(model, *, original=None, top=None, everything=False) -> Shown:
     return Shown(whole, original, parts)
 
 
-def _equation(whole: Anatomy, part: ModelPart, i: int, original: bool) -> Equation:
+def _equation(whole: Anatomy, part: ModelPart, i: int, original: bool) -> WeighedEquation:
     polynomial = part.generators[i]
     rewritten = original and whole.scale is not None
     shown = readable(polynomial, whole.units if rewritten else None, limit=None)
-    return Equation(shown, np.zeros(0) if part.weights is None else part.weights[i], part.absolute)
+    return WeighedEquation(
+        shown, np.zeros(0) if part.weights is None else part.weights[i], part.absolute
+    )
 
 
 def _scalers(whole: Anatomy) -> str:
@@ -102,7 +106,7 @@ def _heading(part, equations) -> str:
     return f"{of}{n} equations, {len(part.used)} with a weight, {len(equations)} shown"
 
 
-def _strongest(whole: Anatomy, equation: Equation) -> tuple[str, str]:
+def _strongest(whole: Anatomy, equation: WeighedEquation) -> tuple[str, str]:
     """Return the largest weight and the class whose decision value it is of."""
     if not equation.weights.size:
         return "", ""
@@ -111,31 +115,59 @@ def _strongest(whole: Anatomy, equation: Equation) -> tuple[str, str]:
     return f"{weight:+.4g}" if weight else "0", printable(whole.decisions[i])
 
 
-def write_text(shown):
-    """Print tables to read."""
+def class_answer(
+    model, top: int | None = None, original: bool | None = None, everything: bool = False
+) -> Answer:
+    """Return the equations of each class of a model; the arguments are those of `shown_of`."""
+    shown = shown_of(model, original=original, top=top, everything=everything)
     whole = shown.anatomy
-    printer = console(wrapped=False)
     settings = ", ".join(f"{name} = {value:g}" for name, value in _parameters(whole).items())
-    printer.print(type(whole.model).__name__ + (f" with {settings}" if settings else ""))
+    heading = type(whole.model).__name__ + (f" with {settings}" if settings else "")
+    tables, freedom = [], []
     for part, equations in shown.parts:
-        printer.print()
-        printer.print(_heading(part, equations), style="bold")
-        if equations:
-            printer.print(_table(whole, equations))
-        for line in freedom_of(part.model) if part.label is None else ():
-            printer.print(line)
-    printer.print()
-    for line in (*_meaning(whole), *_legend(shown)):
-        printer.print(line)
+        tables.append(_table(whole, _heading(part, equations), equations))
+        freedom += list(freedom_of(part.model)) if part.label is None else []
+    legend = (*_meaning(whole), *_legend(shown))
+    written = tuple(
+        _written(whole, _heading(part, equations), equation)
+        for part, equations in shown.parts
+        for equation in equations
+    )
+    return Answer(
+        found=bool(written),
+        verdict="\n".join(legend),
+        heading=heading,
+        equations=written,
+        tables=tuple(tables),
+        model=model,
+        details=_document(shown),
+        printed=(heading, *tables, *freedom, "", *legend),
+    )
 
 
-def _table(whole: Anatomy, equations: list[Equation]):
+def _written(whole: Anatomy, heading: str, equation: WeighedEquation) -> Equation:
+    weight, label = _strongest(whole, equation)
+    shown, polynomial = equation.shown, equation.polynomial
+    return Equation(
+        shown.write(),
+        shown.write("latex"),
+        shown.write("mathml"),
+        measures={"error": shown.error},
+        formula=polynomial,
+        group=heading,
+        note=f"weight {weight} for class {label}" if weight else "",
+    )
+
+
+def _table(whole: Anatomy, heading: str, equations: list[WeighedEquation]) -> AnswerTable:
     n_weights = min(len(whole.decisions), 2)  # with several decisions, the weight and whose it is
-    rows = table(*["#weight", "for class"][:n_weights], "equation", "#rms error")
-    for equation in equations:
-        weight = _strongest(whole, equation)[:n_weights]
-        rows.add_row(*weight, equation.shown.write(), in_words(equation.shown.error, 2))
-    return rows
+    rows = tuple(
+        (*_strongest(whole, e)[:n_weights], e.shown.write(), in_words(e.shown.error, 2))
+        for e in equations
+    )
+    return AnswerTable(
+        heading, (*("weight", "for class")[:n_weights], "equation", "rms error"), rows
+    )
 
 
 def _meaning(whole: Anatomy) -> list[str]:
@@ -171,33 +203,11 @@ def _legend(shown) -> list[str]:
     return lines
 
 
-def write_latex(shown):
-    """Print one equation per line, in LaTeX."""
-    for part, equations in shown.parts:
-        print(f"% {_heading(part, equations)}")
-        for equation in equations:
-            weight, label = _strongest(shown.anatomy, equation)
-            note = f"  % weight {weight} for class {label}" if weight else ""
-            print(equation.shown.write("latex") + note)
-    for line in _legend(shown):
-        print(f"% {line}")
-
-
-def write_sympy(shown):
-    """Print one expression per line that ``sympy.sympify`` takes."""
-    for part, equations in shown.parts:
-        print(f"# {_heading(part, equations)}")
-        for equation in equations:
-            print(equation.polynomial.write("sympy"))
-    for line in _legend(shown):
-        print(f"# {line}")
-
-
-def write_json(shown):
-    """Print everything that a prediction needs."""
+def _document(shown: Shown) -> dict[str, Any]:
+    """Return everything that a prediction needs, as JSON has it."""
     whole = shown.anatomy
     scale, offset = (None, None) if whole.units is None else map(np.ndarray.tolist, whole.units)
-    document = {
+    return {
         "model": type(whole.model).__name__,
         "parameters": _parameters(whole),
         "units": "original" if shown.original else "scaled",
@@ -224,10 +234,9 @@ def write_json(shown):
             for part, equations in shown.parts
         ],
     }
-    print_json(document)
 
 
-def _generator(whole: Anatomy, equation: Equation) -> dict:
+def _generator(whole: Anatomy, equation: WeighedEquation) -> dict:
     polynomial = equation.polynomial
     return {
         "equation": equation.shown.write(),
