@@ -347,8 +347,7 @@ def test_it_is_told_whether_rows_are_those_of_the_fit(tmp_path):
         )
         assert "These are not exactly the training rows" in report(tmp_path, model, X, y).words
     assert (
-        "cannot be told whether these are the training rows"
-        in report(tmp_path, model, X[::2]).words
+        "is unknown whether these are the training rows" in report(tmp_path, model, X[::2]).words
     )  # no labels
 
 

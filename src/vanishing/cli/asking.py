@@ -171,11 +171,11 @@ def _asked(question: Question, data: Path, typed: dict[str, Any]) -> None:
     outs, json, fails = list(typed.pop("out") or ()), typed.pop("json"), typed.pop("fail", True)
     wanted = {path: _meant(path, question) for path in outs}
     save, cells = typed.pop("save", None), typed.pop("report", None)
-    if save is not None:
-        say(f"{_OLD}.")
     old = [(path, ending) for path, ending in ((save, ".json"), (cells, ".cells.csv")) if path]
     check_files([*outs, *(path for path, _ in old)], question, json, data)
     wanted |= dict(old)
+    if save is not None:
+        say(f"{_OLD}.")
     with ExitStack() as stack:
         table = table_of(data, typed, stack)
         with progress(question.title):

@@ -226,6 +226,8 @@ class _Graph:
             return self.numbers(data["values"][np.newaxis])
         if operation == "join":
             return self.add("Concat", *inputs, axis=1)
+        if operation == "choose":
+            return self.add("Where", self.add("Less", inputs[0], self.number(0.0)), *inputs[1:])
         (x,) = inputs
         if operation == "take":
             return self.add("Gather", x, self.numbers(data["places"].astype(np.int64)), axis=1)

@@ -93,7 +93,7 @@ class VanishingClassifierCV(PipelineClassifier):
     best_params_ : dict
         Parameters of `VanishingClassifier`: psi, C, and all others in which the model differs from
         its defaults. ``VanishingClassifier().set_params(**search.best_params_).fit(X, y)`` is the
-        model of the search, but for `temperature_`.
+        model of the search, except for `temperature_`.
     best_score_ : float
         Mean score of the best parameters over the folds.
     best_index_ : int

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import shlex
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from vanishing.questions.answer import Answer, AnswerTable
 from vanishing.questions.files import text_file
 from vanishing.questions.models import LoadedModel, load_for
 from vanishing.questions.outlier_rows import HEADER, scored_cells
-from vanishing.questions.reading import Reading, read
+from vanishing.questions.reading import QuestionTable, Reading, read
 from vanishing.tables.errors import listed
 
 _SHOWN = 10  # rows of an answer
@@ -24,7 +25,7 @@ _SHOWN = 10  # rows of an answer
 
 def apply(
     model: str | PathLike[str],
-    table: str | PathLike[str],
+    table: str | PathLike[str] | QuestionTable,
     reading: Reading | None = None,
     *,
     column: str | None = None,
@@ -34,8 +35,10 @@ def apply(
 
     Parameters
     ----------
-    model, table : path-like
+    model : path-like
+    table : path-like or QuestionTable
     reading : Reading, default=None
+        How a table is read that is given by its path.
     column : str, default=None
         Of laws: the column to solve for; None for the target.
     std : bool, default=False
@@ -51,7 +54,7 @@ def apply(
     ValueError
         Where the model or the table cannot be used, or do not go together.
     """
-    asked = read(table, reading)
+    asked = table if isinstance(table, QuestionTable) else read(table, reading)
     loaded = load_for(model, asked)
     method = _method(loaded, column, std)
     identifier = loaded.role("id", asked.reading.id)
@@ -68,7 +71,7 @@ def apply(
         details={"n_rows": n_rows, "columns": list(heads)},
         files=(text_file("predictions.csv", "Predictions of all rows", "text/csv", lambda: text),),
         question="apply",
-        command=f"vanishing predict {Path(model)} {Path(table)} --out predictions.csv",
+        command=shlex.join(["vanishing", "predict", Path(model).name, asked.name]),
     )
 
 

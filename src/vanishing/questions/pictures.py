@@ -95,7 +95,7 @@ def law_pictures(model, frame, places, groups=None) -> tuple[Picture, ...]:
     ends = np.array([rows.measured.min(), rows.measured.max()])
     return (
         Picture(
-            f"{rows.name}: the law and what was measured",
+            f"{rows.name}: the law and the measurements",
             f"{name}, measured",
             f"{name}, by the law",
             (

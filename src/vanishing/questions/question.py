@@ -62,7 +62,7 @@ class Question:
     fitted: bool = True
     command: str = ""
 
-    def ask(self, table: QuestionTable, **options) -> Answer:
+    def ask(self, table: QuestionTable, /, **options) -> Answer:
         """Answer the question for a table.
 
         Parameters

@@ -18,7 +18,7 @@ from vanishing.tables.columns import CategoryColumn
 from vanishing.tables.preparing import PreparedTable
 
 
-def _answer(table: QuestionTable, **given) -> Answer:
+def _answer(table: QuestionTable, /, **given) -> Answer:
     source = table.prepared({}, codes=True)
     if not source.names:
         raise ValueError(f"{table.path} has no column left to look at.")
