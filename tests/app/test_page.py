@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import signal
 import time
 from pathlib import Path
@@ -48,6 +49,17 @@ def asked(page, question=None, **options):
     page.wait_for_selector(f"{ANSWERED}, {FAILED}")
     assert page.is_visible(ANSWERED), page.inner_text("main")
     return page.inner_text("#answer")
+
+
+def equation(page):
+    """Return the first equation of the answer as text."""
+    return page.locator("#answer .equations .scroll").first.get_attribute("aria-label")
+
+
+def changed(page, selector, before):
+    """Wait until a part of the page says something else."""
+    text = "document.querySelector(selector).innerText"
+    page.wait_for_function(f"([selector, before]) => {text} !== before", arg=[selector, before])
 
 
 def take_example(page, name):
@@ -161,12 +173,16 @@ def test_remedies_of_messy_files_are_buttons(page, tmp_path, name):
         buttons = [problem.get_by_role("button", name=label) for label in wanted]
         fitting = [button for button in buttons if button.count()]
         (fitting or [problem.get_by_role("button").first])[0].click()
-        page.wait_for_function("b => document.querySelector('#description').innerText !== b", arg=before)
+        page.wait_for_function(
+            "b => document.querySelector('#description').innerText !== b", arg=before
+        )
     assert page.locator("#description .problems").count() == 0
-    names = page.locator("#asking select[name=target] option").evaluate_all("o => o.map(e => e.value)")
+    names = page.locator("#asking select[name=target] option").evaluate_all(
+        "o => o.map(e => e.value)"
+    )
     target = "c" if "c" in names else "x2"
-    text = asked(page, "laws", target=target)
-    assert f"{target}\n=\n2" in text.replace("\n\n", "\n")
+    asked(page, "laws", target=target)
+    assert re.fullmatch(rf"{target} = [0-9.()*^-]+\*\S+\*\S+", equation(page)), equation(page)
     assert downloaded(page, "report.html", tmp_path).stat().st_size > 10_000
 
 
@@ -189,7 +205,8 @@ def test_dropped_and_pasted_tables(page, examples):
     page.fill("#cells", f"x\ty\n{rows}")
     page.click("#use-cells")
     page.wait_for_selector("text=pasted.csv: 29 rows, 2 columns")
-    assert "y\n=\n3" in asked(page, "laws", target="y").replace("\n\n", "\n")
+    asked(page, "laws", target="y")
+    assert equation(page) == "y = 3*x"
 
 
 def test_what_is_no_table_is_a_message(page, tmp_path):
@@ -220,7 +237,9 @@ def test_another_equation_of_the_front_redraws(page, tmp_path):
     heading = page.inner_text("#answer .equations")
     picture = page.locator(".picture").first.inner_html()
     places.nth(other).check()
-    page.wait_for_function("h => document.querySelector('#answer .equations').innerText !== h", arg=heading)
+    page.wait_for_function(
+        "h => document.querySelector('#answer .equations').innerText !== h", arg=heading
+    )
     assert page.locator(".front input").nth(other).is_checked()
     assert page.locator(".picture").first.inner_html() != picture
     assert page.locator(".front input").count() == places.count()
@@ -277,10 +296,8 @@ def test_pictures_are_looked_into(page):
     page.keyboard.press("0")
     assert circle.get_attribute("cx") == before
     page.mouse.wheel(0, -300)
-    page.wait_for_function(
-        "b => document.querySelectorAll('.picture')[1].querySelectorAll('circle')[10].getAttribute('cx') !== b",
-        arg=before,
-    )
+    page.wait_for_timeout(100)
+    assert circle.get_attribute("cx") != before
 
 
 # -- Sturdy ---------------------------------------------------------------------------------------
@@ -361,7 +378,7 @@ def test_two_tabs_do_not_mix(page, browser, server):
 
 
 def test_ten_megabytes_of_hostile_cells(page, tmp_path):
-    formulas = ["=HYPERLINK(\"http://x\",1)", "+1+1", "@SUM(A1)", "-2+3", *HOSTILE[:5]]
+    formulas = ['=HYPERLINK("http://x",1)', "+1+1", "@SUM(A1)", "-2+3", *HOSTILE[:5]]
     path = tmp_path / "<img src=x onerror=alert(1)>.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
@@ -450,7 +467,11 @@ def test_axe_finds_nothing_serious(browser, server, long_work, width, dark):
 
     def check(state):
         found = axe.run(page, options={"resultTypes": ["violations"]}).response["violations"]
-        serious = [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")]
+        serious = [
+            (v["id"], v["nodes"][0]["html"])
+            for v in found
+            if v["impact"] in ("serious", "critical")
+        ]
         assert serious == [], (state, serious)
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= width, (state, wide)

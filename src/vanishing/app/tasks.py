@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from vanishing.app.exports import guard
 from vanishing.app.limits import check_size
 from vanishing.questions import EXAMPLES, QUESTIONS, READING, Answer, Reading, apply, describe, read
+from vanishing.questions.files import guarded
 
 # Those that need no file of a model, in the order of the page.
 _ASKED = ("laws", "outliers", "classes", "conserved", "motion", "repair", "calibrate", "rules")
@@ -125,8 +125,8 @@ def write(answer: str, name: str) -> dict:
     if not path.exists():
         path.parent.mkdir(exist_ok=True)
         file.write(path)
-        if path.suffix == ".csv":
-            guard(path)
+        if path.suffix == ".csv":  # which people open in spreadsheets
+            path.write_text(guarded(path.read_text(encoding="utf-8")), encoding="utf-8")
     return {"name": file.name}
 
 
