@@ -6,7 +6,6 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from vanishing.checks import install
 from vanishing.cli.app import command
 from vanishing.cli.console import fail
 
@@ -33,6 +32,8 @@ def app(
     """
     missing = [name for name in ("starlette", "uvicorn", "jinja2") if find_spec(name) is None]
     if missing:
+        from vanishing.checks import install
+
         fail(f"The page needs {', '.join(missing)}: install with {install('app')}")
     from vanishing.app.server import serve
 
@@ -58,6 +59,8 @@ def mcp(
     conserved_quantities.
     """
     if find_spec("mcp") is None:
+        from vanishing.checks import install
+
         fail(f"Agents are answered with mcp: install with {install('agent')}")
     from vanishing.agent.server import serve
 
