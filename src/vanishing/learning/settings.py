@@ -30,6 +30,8 @@ MANY_ROWS, MORE_PATIENCE = 5000, 3  # so many rows bear a small psi, and show wh
 
 # -- How much work a search does ------------------------------------------------------------------
 
+MOST_SAMPLED = 100_000  # rows of more that a search, and quantiles, look at
+RARE_ROWS = 300  # of a class at least, of such a sample: a hundred in a fold of three
 MOST_ROWS = 30_000  # training rows of a fold while psi is searched; the best is fitted to all
 SCREENED_ROWS = 10_000  # training rows on which scalings and oracles are compared
 KEPT_SCORES = 5000  # decision values of a fold that a temperature is learned from
@@ -45,6 +47,13 @@ MOST_PRODUCTS = 1e9  # multiplications for the moments of a degree and their eig
 COLDEST, HOTTEST = 1e-3, 1e3  # temperatures: in units of the margin, which the SVM wants to be 1
 LARGEST_LEVERAGE = 0.95  # of a row on its own decision value: near 1 a Newton step says too much
 LARGEST_SLACK = 2.0  # of a row left out: as far on the wrong side as it should be on the right
+
+ROWS_PER_BIN, MOST_BINS = 30, 10  # of a reliability diagram: shares are good to a tenth or better
+
+# -- The error of what was chosen: draws, by the number of scores that each looks at -------------
+
+DRAWS = (50, 200)
+DRAWN_SCORES = 4e8
 
 # -- Rows far outside (of 100 ordinary splits each of 13 data sets 4 would warn, all of one set) --
 

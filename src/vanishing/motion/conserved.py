@@ -239,8 +239,8 @@ class ConservedQuantities(
             self.noise_, self.verdict_ = answer.noise, answer.verdict
         if not held_out.any():
             warn(
-                f"{len(held_out)} runs are too few to hold some out: others should confirm what is "
-                "found. Four are needed."
+                f"{len(held_out)} runs are too few to hold some out, which would confirm the "
+                "result. Four are needed."
             )
         return self
 
@@ -379,7 +379,7 @@ def _check(survey: Survey, names) -> None:
         )
     if len(survey.labels) < 2:
         raise ValueError(
-            "groups has one run: what is constant along it may be so by chance. Two are needed, "
+            "groups has one run: a quantity may be constant along it by chance. Two are needed, "
             "and four to hold one out."
         )
     constant = np.flatnonzero(survey.low == survey.high)

@@ -234,7 +234,7 @@ class VanishingOutlierDetector(
         if state.n_rows <= len(names):
             warn(
                 f"there are {state.n_rows:.0f} different rows and {len(names)} columns: "
-                "laws cannot be told from chance, and scores are rough."
+                "laws and chance look alike, and scores are rough."
             )
         return self
 

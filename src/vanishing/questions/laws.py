@@ -39,7 +39,7 @@ OPTIONS = (
         "form",
         "texts",
         "A curve of yours",
-        "A curve of yours to try beside the built-in ones, of one column x or two, x and z, with "
+        "Your own curve, tried with the built-in ones, of one column x or two, x and z, with "
         'constants to be fitted: "A*x/(K + x)". Once per curve.',
     ),
     Option(
