@@ -31,10 +31,9 @@ def app(
     """
     missing = [name for name in ("starlette", "uvicorn", "jinja2") if find_spec(name) is None]
     if missing:
-        fail(
-            f"The page needs {', '.join(missing)}: install with "
-            "python -m pip install 'vanishing[app]'"
-        )
+        from vanishing.checks import install
+
+        fail(f"The page needs {', '.join(missing)}: install with {install('app')}")
     from vanishing.app.server import serve
 
     serve(host, port, browser)

@@ -274,7 +274,7 @@ def _picture(model, runs: _Runs):
 
 
 _WRITES = (
-    ((".json",), "what was found"),
+    ((".json",), "the quantities or equations"),
     ((".html",), "a report"),
     (PICTURES, "a picture"),
     ((".sql", ".c", ".py", ".tex"), "the same in SQL, C, Python or LaTeX"),
