@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vanishing.questions import settings
-from vanishing.questions.answer import PICTURES, Answer, File
+from vanishing.questions.answer import PICTURES, Answer, AnswerTable, File
 from vanishing.questions.files import language_files, model_file, picture_file, report_file
 from vanishing.questions.large_tables import blocks_of, is_on_disk
 from vanishing.questions.options import Option
@@ -185,7 +185,7 @@ def _answered(model, rows: _Rows, robust: bool, target: str | None) -> Answer:
     return replace(
         answer,
         heading=heading,
-        verdict="\n".join([answer.verdict, *left_out]),
+        tables=(*answer.tables, *(AnswerTable(line, ("row",), ()) for line in left_out)),
         notes=tuple(prepared.notes),
         next_steps=_next_steps(answer, target),
         files=_files(model, rows, frame, left_out),
