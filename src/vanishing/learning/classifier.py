@@ -50,6 +50,9 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
         Tolerance of the generators, in place of that of the transformer; None leaves that.
     C : float, default=1.0
         Weight of the loss in the linear SVM.
+    max_equations : int, default=None
+        With how many generators the linear SVM decides at most: where more have a weight it is
+        fitted once more, to those that decide most. None lets the penalty choose.
     scale : bool, "minmax", "quantile", "log" or transformer, default=True
         True and "minmax" scale the columns of the training rows into [0, 1]; "quantile" maps them
         to their quantiles, and "log" to their logarithms where they are far from the median, for
@@ -126,6 +129,7 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
         *,
         psi: float | None = None,
         C: float = 1.0,
+        max_equations: int | None = None,
         scale: bool | str | object = True,
         clip: bool = True,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
@@ -135,6 +139,7 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
         self.transformer = transformer
         self.psi = psi
         self.C = C
+        self.max_equations = max_equations
         self.scale = scale
         self.clip = clip
         self.class_weight = class_weight
@@ -168,7 +173,13 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
             check_two_classes(self.classes_)
             scaled = scale_rows(rows, self.scale, self.clip)
             transformer = resolved(self.transformer, self.psi)
-            (parts,) = fit_parts(scaled, transformer, [self._final()], n_jobs=self.n_jobs)
+            (parts,) = fit_parts(
+                scaled,
+                transformer,
+                [self._final()],
+                max_equations=self.max_equations,
+                n_jobs=self.n_jobs,
+            )
             adopt_parts(self, parts)
             self.temperature_ = learned_temperature(self, scaled.rows)
             remarks_on_parts(type(self).__name__, parts).warn()
@@ -177,6 +188,8 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
     def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_number("C", self.C, low=0, low_open=True)
+        if self.max_equations is not None:
+            check_number("max_equations", self.max_equations, low=1, integer=True)
         check_scale(self.scale)
         check_flag("clip", self.clip)
         check_jobs(self.n_jobs)
@@ -188,6 +201,11 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
             return
         if not (hasattr(final, "fit") and hasattr(final, "predict")):
             raise TypeError(f"final_estimator must be a classifier or None; got {final!r}.")
+        if self.max_equations is not None:
+            raise ValueError(
+                "max_equations is for the linear SVM, which final_estimator takes the place of: "
+                "leave it out."
+            )
         if self.class_weight is not None:
             raise ValueError(
                 "class_weight is for the linear SVM, which final_estimator takes the place of: "

@@ -17,7 +17,7 @@ from vanishing.constructions.base import GeneratorTransformer
 from vanishing.estimators.fits import Remarks, all_or_nothing
 from vanishing.estimators.progress import Progress, listening
 from vanishing.learning import settings
-from vanishing.learning.candidates import Free, families, others
+from vanishing.learning.candidates import Free, bent, families, others, simpler
 from vanishing.learning.classifier import VanishingClassifier, adopt_parts
 from vanishing.learning.default import resolved
 from vanishing.learning.features import VanishingFeatures
@@ -270,7 +270,14 @@ def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingC
         if psis is None:
             trials = trials.thinned(settings.MOST_ROWS)
         free = Free(is_auto(model.scale), model.transformer is None, psis is None)
-        tuning = Tuning(trials, psis, families(free, trials), partial(others, free))
+        tuning = Tuning(
+            trials,
+            psis,
+            families(free, trials),
+            partial(others, free),
+            partial(bent, trials),
+            partial(simpler, free),
+        )
         interrupted = False
         with one_blas_thread():
             try:
@@ -354,7 +361,13 @@ def _refit(
     scaled = scale_rows(rows, classifier.scale, classifier.clip)
     finals = [L1SquaredHingeSVC(classifier.C, class_weight=classifier.class_weight)]
     transformer = resolved(classifier.transformer, classifier.psi)
-    (parts,) = fit_parts(scaled, transformer, finals, n_jobs=model.n_jobs)
+    (parts,) = fit_parts(
+        scaled,
+        transformer,
+        finals,
+        max_equations=classifier.max_equations,
+        n_jobs=model.n_jobs,
+    )
     set_classifier(model, adopt_parts(classifier, parts, temperature))
     return remarks_on_parts(type(model).__name__, parts)
 

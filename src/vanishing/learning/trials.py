@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from vanishing.estimators.names import adopt_columns
 from vanishing.estimators.progress import Progress, listening
 from vanishing.learning import settings
 from vanishing.learning.classifier import VanishingClassifier, adopt_parts, learned_temperature
+from vanishing.learning.complexity import complexity
 from vanishing.learning.default import resolved
 from vanishing.learning.features import class_readers, feature_values
 from vanishing.learning.grid import search_grid
@@ -25,7 +27,7 @@ from vanishing.learning.pipeline import ScaledRows, fit_parts, scale_rows
 from vanishing.learning.prediction import watched
 from vanishing.learning.scaling import FarRows
 from vanishing.learning.svm import L1SquaredHingeSVC, decision_values
-from vanishing.learning.temperature import learn_temperature
+from vanishing.learning.temperature import learn_temperature, probabilities
 from vanishing.rows.reader import RowReader
 from vanishing.rows.source import RowPart
 from vanishing.rows.values import or_constant
@@ -34,13 +36,18 @@ from vanishing.rows.values import or_constant
 class Choice(NamedTuple):
     """What a search chooses apart from psi and C; None is what the user gave, or does not apply.
 
-    The transformer is "oavi", with an oracle, or "contrastive", with a degree.
+    The transformer is "oavi", with an oracle, or "contrastive", with a degree, maybe with knots and
+    slack.
     """
 
     scale: str | None = None
     transformer: str | None = None
     oracle: str | None = None
     max_degree: int | None = None
+    n_knots: int | None = None
+    n_pair_knots: int | None = None
+    slack: float | None = None
+    max_equations: int | None = None
 
     @property
     def is_contrastive(self) -> bool:
@@ -67,6 +74,8 @@ class FoldScore(NamedTuple):
     score_time: float
     correct: np.ndarray  # of which held-out rows the label was right
     values: np.ndarray  # some decision values
+    complexity: int  # how many numbers decide
+    n_equations: int  # that have a weight
 
 
 class FoldScores(NamedTuple):
@@ -98,6 +107,14 @@ class FoldScores(NamedTuple):
     def correct(self, place: int) -> np.ndarray:
         """Return of which held-out rows the label was right, with the C at a place."""
         return np.concatenate([fold.correct for fold in self.by_C[place]])
+
+    def complexity(self, place: int) -> float:
+        """Return the mean number of numbers that decide, with the C at a place."""
+        return float(np.mean([fold.complexity for fold in self.by_C[place]]))
+
+    def n_equations(self, place: int) -> int:
+        """Return the mean number of generators that have a weight, with the C at a place."""
+        return round(np.mean([fold.n_equations for fold in self.by_C[place]]))
 
     def joined(self, other: "FoldScores") -> "FoldScores":
         """Return what two looks at the same point, with other C, say together."""
@@ -173,6 +190,7 @@ class Trials:
         given = {
             "scale": model.scale if choice.scale is None else choice.scale,
             "transformer": self._transformers[choice],
+            "max_equations": choice.max_equations,
             "clip": model.clip,
             "class_weight": model.class_weight,
         }
@@ -188,7 +206,13 @@ class Trials:
         """Return what a choice constructs generators with, but for psi; None: the default."""
         if choice.is_contrastive:
             assert choice.max_degree is not None
-            return ContrastiveVanishing(max_degree=choice.max_degree, max_terms=None)
+            return ContrastiveVanishing(
+                max_degree=choice.max_degree,
+                max_terms=None,
+                slack=choice.slack or 0.0,
+                n_knots=choice.n_knots or 0,
+                n_pair_knots=choice.n_pair_knots or 0,
+            )
         if choice.oracle is not None:
             return OAVI(oracle=choice.oracle)
         given = self.model.transformer
@@ -278,11 +302,14 @@ class Trials:
         start = time.perf_counter()
         finals = [L1SquaredHingeSVC(C, class_weight=model.class_weight) for C in Cs]
         transformer = resolved(classifiers[0].transformer, point.psi)
-        fits = fit_parts(fold.train, transformer, finals, readers=fold.readers)
+        max_equations = point.choice.max_equations
+        fits = fit_parts(
+            fold.train, transformer, finals, max_equations=max_equations, readers=fold.readers
+        )
         for classifier, parts in zip(classifiers, fits, strict=True):
             fit_time = time.perf_counter() - start
             start = time.perf_counter()
-            if features is None:  # evaluated once for all C
+            if features is None or max_equations:  # else evaluated once for all C
                 features = or_constant(feature_values(parts.features, parts.scaling(test.X)))
                 seconds = time.perf_counter() - start
                 fit_time -= parts.seconds
@@ -300,22 +327,38 @@ class Trials:
             score_time = time.perf_counter() - start - (0.0 if by_C else seconds)
             # What serves all C counts for each of them in equal parts.
             times = fit_time + parts.seconds / len(Cs), score_time + seconds / len(Cs)
-            by_C.append(FoldScore(float(score), *times, correct, values[_kept(test)].copy()))
+            size = complexity(parts.scaling, parts.features, parts.final.coef_)
+            n_equations = int(np.count_nonzero(parts.final.coef_.any(axis=0)))
+            kept = values[_kept(test)].copy()
+            by_C.append(FoldScore(float(score), *times, correct, kept, size, n_equations))
             start = time.perf_counter()
         return _Trial(by_C, parts.features.n_generators_, problems)
 
     def temperature(self, look: FoldScores, place: int) -> float:
         """Learn the temperature of a point and C from rows that it was not fitted to."""
-        tests = [test.part.at(_kept(test.part)) for _, test in self.folds]
-        y = np.concatenate([test.y for test in tests])
-        weight = np.concatenate(
-            [np.ones(len(test.y)) if test.weight is None else test.weight for test in tests]
-        )
+        y, weight = self._judged
         classes = self.folds[0][1].classes
         totals = np.bincount(y, weight, len(classes))
         by_class = class_weights(self.model.class_weight, classes, totals)
         values = np.concatenate([fold.values for fold in look.by_C[place]])
         return learn_temperature(values, y, weighted(y, weight, by_class))
+
+    @cached_property
+    def _judged(self) -> tuple[np.ndarray, np.ndarray]:
+        """The places of the classes, and the weights, of rows whose decision values are kept."""
+        tests = [test.part.at(_kept(test.part)) for _, test in self.folds]
+        y = np.concatenate([test.y for test in tests])
+        return y, np.concatenate(
+            [np.ones(len(test.y)) if test.weight is None else test.weight for test in tests]
+        )
+
+    def losses(self, look: FoldScores, place: int) -> np.ndarray:
+        """Return the log-losses of rows, by a point and C that were not fitted to them."""
+        y, _ = self._judged
+        values = np.concatenate([fold.values for fold in look.by_C[place]])
+        chances = probabilities(values, self.temperature(look, place))
+        # No row is as surprising as the next one after so many without a mistake.
+        return -np.log(np.maximum(chances[np.arange(len(y)), y], 1.0 / (len(y) + 2.0)))
 
 
 def _kept(test: RowPart) -> slice:
