@@ -1,6 +1,6 @@
 """Settings of the documentation.
 
-With ``python -m pip install -e '.[docs]'`` it is built by
+With ``python -m pip install -e ".[docs]"`` it is built by
 ``python -m sphinx -W --keep-going -b html docs docs/_build/html``.
 """
 
@@ -98,15 +98,6 @@ def _plain_text(app, what, name, obj, options, lines):
 # -- Gallery --------------------------------------------------------------------------------------
 
 
-def _is_there(name):
-    """Return whether a data set can be loaded here."""
-    try:
-        vanishing.datasets.load(name)
-    except (OSError, ValueError):
-        return False
-    return True
-
-
 def _plain_figures(gallery_conf, fname):
     """Give all examples the same figures."""
     import matplotlib as mpl
@@ -154,17 +145,10 @@ def _place(filename):
     return (_ORDER.index(name) if name in _ORDER else len(_ORDER), name)
 
 
-# Examples whose data set is nowhere to be found are shown, but not run.
-_thyroid = Path(os.environ.get("VANISHING_DATA", "")) / "outliers" / "thyroid.csv.gz"
-_absent = [] if _is_there("seeds") else ["wheat_seeds"]
-_absent += [] if _thyroid.is_file() else ["outliers_thyroid"]
-_motion = Path(os.environ.get("VANISHING_DATA", "")) / "laws" / "double_pendulum.csv"
-_absent += [] if _motion.is_file() else ["double_pendulum"]
-_run = f"plot_(?!{'|'.join(_absent)})" if _absent else "plot_"
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
-    "filename_pattern": _run,
+    "filename_pattern": "plot_",
     "within_subsection_order": FunctionSortKey(_place),
     "thumbnail_size": (480, 320),
     "reset_modules": ("matplotlib", _plain_figures),

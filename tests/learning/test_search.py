@@ -11,12 +11,15 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_circles, make_moons
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import make_scorer
 from sklearn.model_selection import (
     LeaveOneOut,
     ShuffleSplit,
     StratifiedKFold,
     train_test_split,
 )
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 import vanishing
@@ -472,3 +475,50 @@ def test_small_classes_are_searched():
     keep = np.concatenate([np.arange(50), np.arange(50, 56), np.arange(100, 150)])
     search = VanishingClassifierCV().fit(X[keep], y[keep])
     assert search.score(X[keep], y[keep]) > 0.9
+
+
+# -- Weights of classes and of rows ---------------------------------------------------------------
+
+
+def rare_class():
+    """Two overlapping classes, one of them in one row of ten."""
+    rng = np.random.default_rng(1)
+    y = (rng.uniform(size=600) < 0.1).astype(int)
+    X = rng.normal(size=(600, 3))
+    X[y == 1, :2] += 1.2
+    return X, y
+
+
+def test_balanced_classes_are_chosen_for_by_balanced_accuracy():
+    X, y = rare_class()
+    options = {"class_weight": "balanced", "psis": (0.1, 0.01), "Cs": (0.01, 1.0), "scale": True}
+    search = VanishingClassifierCV(**options).fit(X, y)
+    told = VanishingClassifierCV(scoring="balanced_accuracy", **options).fit(X, y)
+    names = [f"split{i}_test_score" for i in range(3)]
+    for name in names:
+        np.testing.assert_allclose(search.cv_results_[name], told.cv_results_[name], rtol=1e-12)
+    plain = VanishingClassifierCV(scoring="accuracy", **options).fit(X, y)
+    assert plain.best_score_ != pytest.approx(search.best_score_, abs=1e-3)
+    weight = np.where(y == 1, 3.0, 1.0)  # changes nothing where classes are balanced
+    again = VanishingClassifierCV(**options).fit(X, y, sample_weight=weight)
+    for name in names:
+        np.testing.assert_allclose(search.cv_results_[name], again.cv_results_[name], atol=0.01)
+
+
+def test_what_takes_no_weights_is_named():
+    X, y = rare_class()
+    weight = np.ones(len(y)) + y
+
+    def share(model, X, y):
+        return float(np.mean(model.predict(X) == y))
+
+    unweighted = make_scorer(lambda y, predicted: np.mean(y == predicted))
+    for scoring in (share, unweighted):
+        search = VanishingClassifierCV(OAVI(), psis=(0.1,), Cs=(1.0,), scale=True, scoring=scoring)
+        search.fit(X, y)
+        with pytest.raises(TypeError, match=r"scoring=.* takes no sample_weight, .*: leave"):
+            search.fit(X, y, sample_weight=weight)
+    neighbours = VanishingClassifier(final_estimator=KNeighborsClassifier()).fit(X, y)
+    with pytest.raises(TypeError, match=r"KNeighbors.* takes no sample_weight in its fit: leave"):
+        neighbours.fit(X, y, sample_weight=weight)
+    VanishingClassifier(final_estimator=GaussianNB()).fit(X, y, sample_weight=weight)

@@ -10,7 +10,7 @@ from vanishing.cli.console import fail, sentences
 
 # In the order of the help.
 COMMANDS = (
-    *("demo", "laws", "motion", "outliers", "repair", "calibrate", "rules", "check"),
+    *("app", "demo", "laws", "motion", "outliers", "repair", "calibrate", "rules", "check"),
     *("fit", "predict", "show", "report", "export", "reproduce"),
 )
 
@@ -19,32 +19,16 @@ def main():
     """Run the command line, or say in one sentence how to install what it needs."""
     missing = [name for name in ("pandas", "rich", "typer") if find_spec(name) is None]
     if missing:
-        fail(
-            f"The command line needs {', '.join(missing)}: install with "
-            "python -m pip install 'vanishing[app]'"
-        )
+        from vanishing.checks import install
+
+        fail(f"The command line needs {', '.join(missing)}: install with {install('app')}")
     with sentences():
         build_app()()
 
 
 def build_app():
     """Return the typer application, with all commands."""
-    from vanishing.cli import (  # noqa: F401
-        calibrate,
-        check,
-        demo,
-        export,
-        fit,
-        laws,
-        motion,
-        outliers,
-        predict,
-        repair,
-        report,
-        reproduce,
-        rules,
-        show,
-    )
+    from vanishing.cli import asking, demo, models, reproduce, serve  # noqa: F401
     from vanishing.cli.app import app
 
     app.registered_commands.sort(key=lambda command: COMMANDS.index(command.callback.__name__))

@@ -57,10 +57,8 @@ def bent(trials: Trials, choice: Choice) -> list[Choice]:
     return [*curves, curves[0]._replace(n_pair_knots=settings.N_PAIR_KNOTS)]
 
 
-def simpler(free: Free, point: SearchPoint) -> list[list[SearchPoint]]:
+def simpler(point: SearchPoint) -> list[list[SearchPoint]]:
     """Return paths from a point to simpler ones: growing slack, and few terms by OAVI."""
-    if not (free.transformer and free.psi):
-        return []
     choice = point.choice
     greedy = Choice(choice.scale, "oavi", "omp")
     paths = [[SearchPoint(greedy, psi) for psi in settings.PSIS[:4]]]

@@ -6,7 +6,6 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 
 from vanishing._threads import check_jobs, threads
@@ -30,8 +29,8 @@ from vanishing.learning.prediction import PipelineClassifier, decisive_parts
 from vanishing.learning.scaling import Scaling, check_scale, names_after
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.persistence import register
+from vanishing.persistence.scikit_learn import example_rows, transformers
 
-_SCALERS = (MinMaxScaler, StandardScaler, QuantileTransformer, LogScaler)
 LINEAR = (L1SquaredHingeSVC, LogisticRegression, LinearSVC)  # that can be saved and exported
 
 
@@ -53,10 +52,11 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
     max_equations : int, default=None
         With how many generators the linear SVM decides at most: where more have a weight it is
         fitted once more, to those that decide most. None lets the penalty choose.
-    scale : bool, "minmax", "quantile", "log" or transformer, default=True
-        True and "minmax" scale the columns of the training rows into [0, 1]; "quantile" maps them
-        to their quantiles, and "log" to their logarithms where they are far from the median, for
-        heavy-tailed data; any scikit-learn transformer; False leaves them.
+    scale : bool, "minmax", "maxabs", "quantile", "log" or transformer, default=True
+        True and "minmax" scale the columns of the training rows into [0, 1]; "maxabs" divides them
+        by their largest absolute values and does not shift them, which keeps equations short;
+        "quantile" maps them to their quantiles, and "log" to their logarithms where they are far
+        from the median, for heavy-tailed data; any scikit-learn transformer; False leaves them.
     clip : bool, default=True
         Whether to clip scaled columns of new rows to the range they had in training. Polynomials
         grow quickly outside of it. A warning names rows that are far outside either way.
@@ -296,12 +296,13 @@ def _read(reader, node, model):
         model, node, keys, ("temperature", "clip", "range"), classes=True
     )
     n_features = model.n_features_in_
-    scaling = _read_scaling(reader, scale, scaler, ends, n_features)
     features = reader.model(features, VanishingFeatures)
+    scaling = _read_scaling(reader, scale, scaler, ends, features.n_features_in_)
     final = reader.model(final, LINEAR)
-    parts = [features] if scaling.transformer is None else [features, scaling.transformer]
-    same = all(part.n_features_in_ == n_features for part in parts)
-    reader.require(same, "the parts of the classifier are of different numbers of columns.")
+    reader.require(
+        _columns_after(scaling.transformer, n_features) == features.n_features_in_,
+        "the parts of the classifier are of different numbers of columns.",
+    )
     fits = final.n_features_in_ == max(1, features.n_generators_)
     reader.require(fits, "final_estimator is not of the features.")
     reader.n_decisions(model.classes_)
@@ -316,11 +317,24 @@ def _read(reader, node, model):
     adopt_parts(model, Parts(scaling, features, final), temperature)
 
 
+def _columns_after(scaler, n_features: int) -> int | None:
+    """Return how many columns a fitted scaler makes of so many; None if it takes another number."""
+    if scaler is None:
+        return n_features
+    if scaler.n_features_in_ != n_features:
+        return None
+    try:
+        return int(scaler.transform(example_rows(scaler)).shape[1])
+    except Exception:  # scikit-learn may raise anything
+        return None
+
+
 def _read_scaling(reader, scale, scaler, ends, n_features) -> Scaling:
     kinds = {
         False: None,
         True: "MinMaxScaler",
         "minmax": "MinMaxScaler",
+        "maxabs": "MaxAbsScaler",
         "quantile": "QuantileTransformer",
         "log": "LogScaler",
     }
@@ -328,7 +342,7 @@ def _read_scaling(reader, scale, scaler, ends, n_features) -> Scaling:
     reader.require(known, "scale is not one of those there are.")
     reader.require(scaler is not None or scale is False, "there is no scaler.")
     if scaler is not None:
-        scaler = reader.model(scaler, _SCALERS)
+        scaler = reader.model(scaler, (LogScaler, *transformers()))
     kind = None if scaler is None else type(scaler).__name__
     reader.require(kind == kinds.get(scale, kind), "the scaler is not the one that scale says.")
     clip, unclipped = ends

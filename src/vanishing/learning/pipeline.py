@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,15 @@ def remarks_on_parts(name: str, parts: Parts) -> Remarks:
         "Take a larger psi or max_degree, or scale the data."
     )
     return Remarks(name, parts.problems, None if parts.features.n_generators_ else nothing)
+
+
+def takes_weights(function) -> bool:
+    """Say whether a function has a parameter sample_weight, or takes any."""
+    try:
+        parameters = signature(function).parameters.values()
+    except (TypeError, ValueError):  # compiled, without a signature
+        return True
+    return any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters)
 
 
 class ScaledRows(NamedTuple):
@@ -109,6 +119,11 @@ def fit_parts(
     if not isinstance(finals[0], L1SquaredHingeSVC):
         (final,) = finals
         weights = {} if weight is None else {"sample_weight": weight}
+        if weights and not takes_weights(final.fit):
+            raise TypeError(
+                f"final_estimator={final!r} takes no sample_weight in its fit: leave the weights "
+                "out, or give a classifier that takes them."
+            )
         # Some cast to single precision and refuse what overflows: NumPy's warnings say no more.
         with np.errstate(over="ignore", invalid="ignore"):
             final.fit(X, rows.classes[y], **weights)

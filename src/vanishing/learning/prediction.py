@@ -251,8 +251,10 @@ class PipelineClassifier(Savable, HTMLRepresentation, RowMethods, ClassifierMixi
             place of "generator", the "row" (by X's index, if it has one), the class that a positive
             contribution speaks "for", and "units": "original", or "scaled" where the scaling is no
             change of units of each column (quantiles) or the equation would be too long. There the
-            value is that of left minus right side, and the weight is one of that. A table needs
-            pandas.
+            value is that of left minus right side, and the weight is one of that. More lines of a
+            row, without class and units, have what all "other equations" contribute and the "base
+            value", the decision value without any: the contributions of a row add up to its
+            decision value. A table needs pandas.
         """
         check_is_fitted(self)
         decisive = decisive_parts(self)
@@ -272,10 +274,14 @@ class PipelineClassifier(Savable, HTMLRepresentation, RowMethods, ClassifierMixi
         several = len(self.classes_) > 2
         best = scores.argmax(axis=1) if several else np.zeros(len(X), dtype=int)
         explanations: list[list[Explanation]] = []
+        rest = []
         for row, place in zip(values, best, strict=True):
             weight = weights[:, place]
             contribution = weight * row
-            order = np.argsort(-np.abs(contribution), kind="stable")[:n_generators]
+            order = np.argsort(-np.abs(contribution), kind="stable")
+            order = order[contribution[order] != 0.0]
+            order, others = order[:n_generators], order[n_generators:]
+            rest.append((len(others), float(contribution[others].sum())))
             explanations.append(
                 [
                     {
@@ -286,11 +292,12 @@ class PipelineClassifier(Savable, HTMLRepresentation, RowMethods, ClassifierMixi
                         "contribution": float(contribution[i]),
                     }
                     for i in order
-                    if contribution[i] != 0.0
                 ]
             )
         if not table:
             return explanations
         decided = self.classes_[best] if several else self.classes_[best + 1]
         rows = range(len(X)) if index is None else index
-        return table_of(explanations, rows, decided, pipeline_of(self).scaling_.transformer)
+        base = pipeline_of(self).final_estimator_.intercept_[best]
+        scaler = pipeline_of(self).scaling_.transformer
+        return table_of(explanations, rows, decided, scaler, base, rest)

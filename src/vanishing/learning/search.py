@@ -30,7 +30,7 @@ from vanishing.learning.labels import (
 )
 from vanishing.learning.pipeline import fit_parts, remarks_on_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
-from vanishing.learning.scaling import SCALINGS, check_scale
+from vanishing.learning.scaling import NAMES, check_scale
 from vanishing.learning.search_results import (
     read_search,
     set_classifier,
@@ -74,9 +74,10 @@ class VanishingClassifierCV(PipelineClassifier):
     cv : int, splitter or iterable, default=3
         As in scikit-learn; an integer means stratified folds.
     scoring : str, callable or None, default=None
-        As in scikit-learn; None means accuracy. A callable takes ``(estimator, X, y)``, and
+        As in scikit-learn; None means accuracy, balanced accuracy with class_weight="balanced".
+        A callable takes ``(estimator, X, y)``, and
         ``sample_weight`` where `fit` does.
-    scale : "auto", bool, "minmax", "quantile", "log" or transformer, default="auto"
+    scale : "auto", bool, "minmax", "maxabs", "quantile", "log" or transformer, default="auto"
         As in `VanishingClassifier`; "auto" chooses among "minmax", "quantile" and "log".
     clip : bool, default=True
         As in `VanishingClassifier`.
@@ -92,7 +93,7 @@ class VanishingClassifierCV(PipelineClassifier):
     best_params_ : dict
         Parameters of `VanishingClassifier`: psi, C, and all others in which the model differs from
         its defaults. ``VanishingClassifier().set_params(**search.best_params_).fit(X, y)`` is the
-        model of the search, but for `temperature_`.
+        model of the search, except for `temperature_`.
     best_score_ : float
         Mean score of the best parameters over the folds.
     best_index_ : int
@@ -220,7 +221,7 @@ class VanishingClassifierCV(PipelineClassifier):
 
     def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
-        check_scale(self.scale, ("auto", *SCALINGS))
+        check_scale(self.scale, ("auto", *NAMES))
         check_flag("clip", self.clip)
         check_jobs(self.n_jobs)
         check_class_weight(self.class_weight)
@@ -276,7 +277,7 @@ def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingC
             families(free, trials),
             partial(others, free),
             partial(bent, trials),
-            partial(simpler, free),
+            simpler if free.transformer and free.psi else None,
         )
         interrupted = False
         with one_blas_thread():

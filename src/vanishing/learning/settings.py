@@ -39,6 +39,7 @@ SCREENED_ROWS = 10_000  # training rows on which scalings and oracles are compar
 KEPT_SCORES = 5000  # decision values of a fold that a temperature is learned from
 MOST_WORK = 8e7  # for the next psi: digits spent most of 66 to 127 s on two psi that rarely win
 MOST_WORK_WITHOUT_GAIN = 3e6  # for the next psi after one that brought nothing
+MOST_SIMPLIFIED_WORK = 3e6  # of what is looked at with slack, smaller C and fewer equations
 MOST_CLIMB_WITHOUT_GAIN = 3e5  # for the next degree after one that brought nothing
 MOST_SCREENED_WORK = 1e7  # where scalings, oracles and degrees are compared
 LARGEST_GROWTH = 2.0  # of the number of generators from one psi to the next, when work is foreseen

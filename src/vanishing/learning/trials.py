@@ -73,6 +73,7 @@ class FoldScore(NamedTuple):
     fit_time: float
     score_time: float
     correct: np.ndarray  # of which held-out rows the label was right
+    counts: np.ndarray  # what each of them counts in the score, 1 on average
     values: np.ndarray  # some decision values
     complexity: int  # how many numbers decide
     n_equations: int  # that have a weight
@@ -115,6 +116,11 @@ class FoldScores(NamedTuple):
     def n_equations(self, place: int) -> int:
         """Return the mean number of generators that have a weight, with the C at a place."""
         return round(np.mean([fold.n_equations for fold in self.by_C[place]]))
+
+    @property
+    def counts(self) -> np.ndarray:
+        """What each held-out row counts in the score, 1 on average."""
+        return np.concatenate([fold.counts for fold in next(iter(self.by_C.values()))])
 
     def joined(self, other: "FoldScores") -> "FoldScores":
         """Return what two looks at the same point, with other C, say together."""
@@ -300,6 +306,7 @@ class Trials:
         by_C: list[FoldScore] = []
         problems: list[str] = []
         start = time.perf_counter()
+        counts = _counts(fold.test, model.class_weight)
         finals = [L1SquaredHingeSVC(C, class_weight=model.class_weight) for C in Cs]
         transformer = resolved(classifiers[0].transformer, point.psi)
         max_equations = point.choice.max_equations
@@ -316,7 +323,7 @@ class Trials:
             values = decision_values(parts.final, features)
             correct = labels(np.arange(self.n_classes), values) == test.y
             if model.scoring is None:
-                score = np.average(correct, weights=test.weight)
+                score = np.average(correct, weights=counts)
             else:
                 describe(model, classifier, named=False)  # the rows of a fold have no names
                 adopt_parts(classifier, parts)
@@ -330,7 +337,8 @@ class Trials:
             size = complexity(parts.scaling, parts.features, parts.final.coef_)
             n_equations = int(np.count_nonzero(parts.final.coef_.any(axis=0)))
             kept = values[_kept(test)].copy()
-            by_C.append(FoldScore(float(score), *times, correct, kept, size, n_equations))
+            judged = FoldScore(float(score), *times, correct, counts, kept, size, n_equations)
+            by_C.append(judged)
             start = time.perf_counter()
         return _Trial(by_C, parts.features.n_generators_, problems)
 
@@ -361,6 +369,18 @@ class Trials:
         return -np.log(np.maximum(chances[np.arange(len(y)), y], 1.0 / (len(y) + 2.0)))
 
 
+def _counts(test: LabelledRows, class_weight) -> np.ndarray:
+    """Return what each held-out row counts in the score, 1 on average.
+
+    With balanced classes all classes that are there count alike.
+    """
+    y, weight = test.part.y, test.part.weight
+    counts = np.ones(len(y)) if weight is None else weight
+    if isinstance(class_weight, str):
+        counts = weighted(y, counts, class_weights(class_weight, test.classes, test.totals))
+    return counts * (len(y) / counts.sum())
+
+
 def _kept(test: RowPart) -> slice:
     """Return which rows of a fold a temperature is learned from."""
     return slice(None, None, -(-len(test.y) // settings.KEPT_SCORES))
@@ -384,7 +404,15 @@ def _score(scoring, classifier: VanishingClassifier, test: LabelledRows) -> floa
     scorer = check_scoring(classifier, scoring)
     X, y, weight = test.part
     weights = {} if weight is None else {"sample_weight": weight}
-    score = float(scorer(classifier, X, test.classes[y], **weights))
+    try:
+        score = float(scorer(classifier, X, test.classes[y], **weights))
+    except TypeError as error:
+        if not weights or "sample_weight" not in str(error):
+            raise
+        raise TypeError(
+            f"scoring={scoring!r} takes no sample_weight, by which rows are weighted here: leave "
+            "the weights out, or give a scorer that takes them."
+        ) from error
     if np.isnan(score):
         raise ValueError(
             f"scoring={scoring!r} is not a number on a validation fold, which has {len(y)} "

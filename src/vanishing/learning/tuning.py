@@ -37,7 +37,7 @@ class Tuning:
     bent : callable
         ``bent(choice)`` returns those with knots.
     simpler : callable
-        ``simpler(point)`` returns paths from a point to simpler ones.
+        ``simpler(point)`` returns paths from a point to simpler ones; None: the best is taken.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Tuning:
         families: Sequence[Sequence[Choice]],
         others: Callable[[Choice], Sequence[Choice]],
         bent: Callable[[Choice], Sequence[Choice]],
-        simpler: Callable[[SearchPoint], Sequence[Sequence[SearchPoint]]],
+        simpler: Callable[[SearchPoint], Sequence[Sequence[SearchPoint]]] | None,
     ):
         self.trials = trials
         self.psis = psis
@@ -67,7 +67,7 @@ class Tuning:
     def run(self) -> None:
         """Look at what is worth it."""
         self._search()
-        if self.psis is None:
+        if self.simpler is not None:
             self._simplify()
 
     def _search(self) -> None:
@@ -144,27 +144,29 @@ class Tuning:
         With smaller C, greedy generators of OAVI or slack, and then with fewer equations again and
         again.
         """
+        assert self.simpler is not None
         best = self.best()
         look, place = best
-        Cs = self.trials.Cs[max(0, place - 2) : place + 1]
-        self.trials.look_at(look.point, Cs)
-        for points in self.simpler(look.point):
-            for point in points:
-                new = self.trials.look_at(point, Cs)
-                if not any(self._is_as_good((new, place), best) for place in new.by_C):
-                    break
-        self._simplest = best
-        while True:
-            self._simplest = min(self._equal(best), key=_complexity, default=best)
-            look, place = self._simplest
+        if self._work(look.point.choice, [look.n_generators]) <= settings.MOST_SIMPLIFIED_WORK:
+            Cs = self.trials.Cs[max(0, place - 2) : place + 1]
+            self.trials.look_at(look.point, Cs)
+            for points in self.simpler(look.point):
+                for point in points:
+                    new = self.trials.look_at(point, Cs)
+                    if not any(self._is_as_good((new, place), best) for place in new.by_C):
+                        break
+        before = None
+        while before != (look.point, place):
+            self._simplest = look, place = min(self._equal(best), key=_complexity)
+            before = look.point, place
             n_equations = look.n_equations(place)
             if n_equations < 2:
                 return
             choice, psi = look.point
             fewer = choice._replace(max_equations=max(1, int(settings.FEWER * n_equations)))
-            new = self.trials.look_at(SearchPoint(fewer, psi), self.trials.Cs[place : place + 2])
-            if not any(self._is_as_good((new, place), best) for place in new.by_C):
-                return
+            self.trials.look_at(SearchPoint(fewer, psi), self.trials.Cs[place : place + 2])
+            look, place = min(self._equal(best), key=_complexity)
+        self._simplest = look, place
 
     def _equal(self, best: tuple[FoldScores, int]) -> list[tuple[FoldScores, int]]:
         """Return the looks that are worse than the best by no measurable amount."""
@@ -245,7 +247,7 @@ class Tuning:
         A binomial standard error of the score is a wide margin: mistakes are mostly the same ones.
         """
         if self.trials.model.scoring is None:
-            n_rows = sum(len(test.part.y) for _, test in self.trials.folds)
+            n_rows = look.counts.sum() ** 2 / np.sum(look.counts**2)  # of equal counts
             error = np.sqrt(max(look.best * (1.0 - look.best), 1.0 / n_rows) / n_rows)
         else:
             scores = look.table("score")
@@ -348,9 +350,10 @@ class Tuning:
         By the rows on which one is right and the other wrong, where mistakes are what is scored.
         """
         if self.trials.model.scoring is None:
-            right, wrong = (look.correct(place) for look, place in (new, old))
-            gained, lost = int((right & ~wrong).sum()), int((wrong & ~right).sum())
-            return (gained - lost) / sqrt(max(gained + lost, 1))
+            right, before = (look.correct(place) for look, place in (new, old))
+            counts, differ = new[0].counts, right != before
+            gain = np.where(right, counts, -counts)[differ]
+            return float(gain.sum() / sqrt(max(np.sum(gain**2), 1.0)))
         scores, before = (look.table("score")[:, place] for look, place in (new, old))
         gain = scores - before
         error = gain.std() / np.sqrt(max(len(gain) - 1, 1))

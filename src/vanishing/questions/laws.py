@@ -1,4 +1,4 @@
-"""Which law holds? A search among the columns of a table, or a check of an equation."""
+"""Laws that hold: a search among the columns of a table, or a check of an equation."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,9 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vanishing.questions.answer import Answer, File
+from vanishing.questions.answer import PICTURES, Answer, File
 from vanishing.questions.files import language_files, model_file, picture_file, report_file
 from vanishing.questions.options import Option
+from vanishing.questions.pictures import law_pictures
 from vanishing.questions.question import Question
 from vanishing.questions.reading import QuestionTable
 from vanishing.questions.values import function_names, noise_of
@@ -38,7 +39,7 @@ OPTIONS = (
         "form",
         "texts",
         "A curve of yours",
-        "A curve of yours to try beside the built-in ones, of one column x or two, x and z, with "
+        "Your own curve, tried with the built-in ones, of one column x or two, x and z, with "
         'constants to be fitted: "A*x/(K + x)". Once per curve.',
     ),
     Option(
@@ -167,6 +168,7 @@ def _answered(model, rows: _Rows, robust: bool, target: str | None) -> Answer:
         next_steps=_next_steps(answer, target),
         files=_files(model, rows, frame, left_out),
         chooser=partial(_chosen, model, rows, target) if answer.front else None,
+        pictures=partial(law_pictures, model, frame, prepared.rows, rows.groups),
     )
 
 
@@ -317,4 +319,10 @@ QUESTION = Question(
     _answer,
     details="If there is no law, the command says so, and that is an answer, too.",
     example="vanishing laws gas.csv --target p",
+    writes=(
+        ((".json",), "the laws"),
+        ((".html",), "a report"),
+        (PICTURES, "a picture of the curve"),
+        ((".sql", ".c", ".py", ".tex"), "the law in SQL, C, Python or LaTeX"),
+    ),
 )

@@ -223,11 +223,12 @@ class QuestionTable:
 
     path: Path
     reading: Reading
+    source: str = ""  # what the user calls the file, if not by its path
 
     @property
     def name(self) -> str:
         """The name of the file."""
-        return self.path.name
+        return self.source or self.path.name
 
     def prepared(
         self,
@@ -276,7 +277,9 @@ class QuestionTable:
             raise
 
 
-def read(path: str | PathLike[str], reading: Reading | None = None) -> QuestionTable:
+def read(
+    path: str | PathLike[str], reading: Reading | None = None, source: str = ""
+) -> QuestionTable:
     """Return a table to ask about, whose file is there and can be opened.
 
     Parameters
@@ -284,6 +287,8 @@ def read(path: str | PathLike[str], reading: Reading | None = None) -> QuestionT
     path : path-like
         A file of one of the formats that `vanishing` reads.
     reading : Reading, default=None
+    source : str, default=""
+        What answers call the table; by default it is the name of the file.
 
     Returns
     -------
@@ -294,6 +299,6 @@ def read(path: str | PathLike[str], reading: Reading | None = None) -> QuestionT
     TableError
         If there is no such file, or it cannot be read.
     """
-    table = QuestionTable(Path(path), Reading() if reading is None else reading)
+    table = QuestionTable(Path(path), Reading() if reading is None else reading, source)
     table.reading.opened(table.path)
     return table
