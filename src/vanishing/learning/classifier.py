@@ -14,6 +14,7 @@ from vanishing.algebra.generators import PolynomialSequence
 from vanishing.checks import check_flag, check_number
 from vanishing.constructions.base import GeneratorTransformer
 from vanishing.estimators.fits import all_or_nothing
+from vanishing.learning.complexity import complexity
 from vanishing.learning.default import DefaultTransformer, resolved
 from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.labels import (
@@ -84,6 +85,10 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
         The generators of each class that have a weight in the linear SVM, and their weights, of
         shape (n_generators, 1), or (n_generators, n_classes) with more than two classes; None with
         another `final_estimator`.
+    complexity_ : int or None
+        How many numbers decide: weights, the coefficients of the generators that have one (but for
+        the leading ones, which are factors of the weights), and, where columns are mapped to their
+        quantiles, the knots of the columns needed. None with another `final_estimator`.
     temperature_ : float or None
         By which decision values are divided to be probabilities; None with another
         `final_estimator`.
@@ -239,6 +244,8 @@ def adopt_parts(
     model.n_terms_ = features.n_terms_
     model.sparsity_ = features.sparsity_
     model.decisive_ = _used_generators(features, final)
+    known = model.decisive_ is not None
+    model.complexity_ = complexity(scaling, features, final.coef_) if known else None
     model.temperature_ = temperature
     return model
 

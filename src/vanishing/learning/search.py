@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import check_cv
+from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import check_jobs, one_blas_thread
 from vanishing._types import Array, Labels, Table, Vector
@@ -32,6 +33,8 @@ from vanishing.learning.pipeline import fit_parts, remarks_on_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
 from vanishing.learning.scaling import NAMES, check_scale
 from vanishing.learning.search_results import (
+    FrontPoint,
+    front,
     read_search,
     set_classifier,
     set_results,
@@ -101,10 +104,15 @@ class VanishingClassifierCV(PipelineClassifier):
     cv_results_ : dict of arrays of shape (n_points,)
         As of scikit-learn's GridSearchCV: ``param_psi``, ``param_C``, ``params``,
         ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``, ``rank_test_score``,
-        and times; in the order in which they were looked at. NaN where that was not worth it, or
-        would have taken too long or too much memory.
+        times, and ``mean_complexity``; in the order in which they were looked at. NaN where that
+        was not worth it, or would have taken too long or too much memory.
+    front_ : list of FrontPoint
+        What was looked at and is better than all that is simpler, the simplest first: complexity,
+        score, its standard deviation over the folds, and parameters of `VanishingClassifier`.
     classifier_ : VanishingClassifier
         Fitted to all rows with the best parameters.
+    complexity_ : int or None
+        How many numbers decide; as in `VanishingClassifier`.
     n_generators_, n_terms_ : int
         |G| and |O| of `classifier_`, summed over the classes.
     sparsity_ : float
@@ -219,6 +227,12 @@ class VanishingClassifierCV(PipelineClassifier):
             )
         return super().set_params(**params)
 
+    @property
+    def front_(self) -> list[FrontPoint]:
+        """What was looked at and is better than all that is simpler, the simplest first."""
+        check_is_fitted(self)
+        return front(self.cv_results_)
+
     def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_scale(self.scale, ("auto", *NAMES))
@@ -302,6 +316,7 @@ def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingC
             [trials.params(at.point, Cs[i]) for at, i in tried],
             [fits.mean(axis=0), fits.std(axis=0), scores.mean(axis=0), scores.std(axis=0)],
             splits,
+            np.array([at.complexity(i) if i in at.by_C else np.nan for at, i in tried]),
             next(k for k, (at, i) in enumerate(tried) if at is best and i == place),
         )
         classifier = trials.classifier(best.point, Cs[place])

@@ -6,6 +6,7 @@ from vanishing.report import charts
 from vanishing.report.facts import Facts, Variety
 from vanishing.report.frame import DARK, LIGHT, asset, rendered
 from vanishing.report.scene import scene_of
+from vanishing.report.search_charts import search_front_chart
 from vanishing.report.settings import (
     COLUMNS,
     QUANTILES,
@@ -28,6 +29,7 @@ def page_of(facts: Facts, **heading) -> str:
     left_out = {
         "errors": facts.errors is None,
         "columns": facts.importances is None or not facts.n_generators,
+        "front": len(facts.front) < 2,
         "picture": scene is None,
         "distances": all(variety.distances is None for variety in facts.varieties),
     }
@@ -43,6 +45,7 @@ def page_of(facts: Facts, **heading) -> str:
         first=_first_equation(facts),
         tables=[_class_table(facts, variety) for variety in facts.varieties],
         chart=None if left_out["distances"] else charts.distances(facts),
+        front_chart=None if left_out["front"] else search_front_chart(facts),
         quantiles=[f"#{q:.0%}" for q in QUANTILES],
         limits={"columns": SCENE_COLUMNS, "points": SCENE_POINTS, "ranked": COLUMNS},
     )
