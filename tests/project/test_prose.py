@@ -72,3 +72,14 @@ def test_every_picture_has_words_for_those_who_do_not_see_it(prose):
     for name, text in prose.pages().items():
         for alt in re.findall(r"!\[([^\]]*)\]\([^)]*\)", text):
             assert len(alt.split()) >= 4, f"{name}: a picture is called {alt!r}"
+
+
+def test_pages_keep_short_sentences(prose):
+    """As many words as docs/style.md says: new pages are to be read aloud, too."""
+    texts = prose.pages()
+    for name, text in texts.items():
+        longest = max(prose.sentences(text), key=lambda sentence: sentence.n_words)
+        assert longest.n_words <= 60, f"{name}:{longest.line}: {longest.text}"
+    measure = prose.Measure.of([s for text in texts.values() for s in prose.sentences(text)])
+    assert measure.long <= 0.04
+    assert measure.n_riddles <= 0.03 * measure.n_sentences

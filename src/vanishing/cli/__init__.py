@@ -11,7 +11,7 @@ from vanishing.cli.console import fail, sentences
 # In the order of the help.
 COMMANDS = (
     *("app", "demo", "laws", "motion", "outliers", "repair", "calibrate", "rules", "check"),
-    *("fit", "predict", "show", "report", "export", "reproduce"),
+    *("fit", "predict", "show", "report", "export", "reproduce", "mcp"),
 )
 
 

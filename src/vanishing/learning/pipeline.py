@@ -10,13 +10,16 @@ from sklearn.base import clone
 
 from vanishing._threads import one_blas_thread
 from vanishing.estimators.fits import Remarks
+from vanishing.learning import settings
 from vanishing.learning.elimination import mean_squares, most_decisive, with_generators
 from vanishing.learning.features import VanishingFeatures, feature_values, fit_features
 from vanishing.learning.labels import LabelledRows
 from vanishing.learning.passes import fit_in_passes
+from vanishing.learning.sampling import sampled
 from vanishing.learning.scaling import Scaling
 from vanishing.learning.svm import L1SquaredHingeSVC, fit_svm
 from vanishing.learning.svm_solver import as_columns
+from vanishing.rows.arrays import column_ranges
 from vanishing.rows.values import or_constant
 
 
@@ -58,11 +61,20 @@ class ScaledRows(NamedTuple):
 def scale_rows(rows: LabelledRows, scale, clip: bool) -> ScaledRows:
     """Learn the scaling of rows, and scale them: those that are not in memory as they are read."""
     scaling = Scaling(scale, clip)
-    if not rows.in_memory:
+    if scaling.wants_rows and not (rows.in_memory and len(rows.part.y) <= settings.MOST_SAMPLED):
+        sample = sampled(rows, settings.MOST_SAMPLED).rows.part.X
+        scaling.fit_transform(np.vstack([sample, *_ranges(rows)], dtype=sample.dtype))
+    elif not rows.in_memory:
         scaling.fit_range(*rows.ranges)
+    if not rows.in_memory:
         return ScaledRows(rows._replace(scale=scaling), scaling)
-    part = rows.part._replace(X=scaling.fit_transform(rows.part.X))
-    return ScaledRows(LabelledRows.of_part(part, rows.classes), scaling)
+    X = rows.part.X
+    X = scaling.fit_transform(X) if scaling.low is None else scaling(X)
+    return ScaledRows(LabelledRows.of_part(rows.part._replace(X=X), rows.classes), scaling)
+
+
+def _ranges(rows: LabelledRows) -> tuple[np.ndarray, np.ndarray]:
+    return column_ranges(rows.part.X) if rows.in_memory else rows.ranges
 
 
 def fit_parts(

@@ -2,13 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import get_scorer_names
-from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import check_jobs, one_blas_thread
@@ -22,12 +20,13 @@ from vanishing.learning.candidates import Free, bent, families, others, simpler
 from vanishing.learning.classifier import VanishingClassifier, adopt_parts
 from vanishing.learning.default import resolved
 from vanishing.learning.features import VanishingFeatures
+from vanishing.learning.folds import folds_of
 from vanishing.learning.grid import is_auto, search_grid
 from vanishing.learning.labels import (
     LabelledRows,
     check_class_weight,
     check_two_classes,
-    labelled_rows_in_memory,
+    labelled_rows,
 )
 from vanishing.learning.pipeline import fit_parts, remarks_on_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
@@ -44,6 +43,7 @@ from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.learning.trials import Trials, describe
 from vanishing.learning.tuning import Tuning
 from vanishing.persistence import register
+from vanishing.rows.intake import refuse
 
 _MEASURED = ("fit_time", "score_time", "score")
 
@@ -156,8 +156,6 @@ class VanishingClassifierCV(PipelineClassifier):
     classifier_: VanishingClassifier
     n_splits_: int
 
-    fits_sources = False
-
     def __init__(
         self,
         transformer: GeneratorTransformer | None = None,
@@ -183,24 +181,35 @@ class VanishingClassifierCV(PipelineClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Table, y: Labels | None = None, sample_weight: Vector | None = None) -> Self:
+    def fit(
+        self,
+        X: Table,
+        y: Labels | None = None,
+        sample_weight: Vector | None = None,
+        groups: Labels | None = None,
+    ) -> Self:
         """Choose by cross-validation, and fit to all rows with what was best.
 
-        An interrupted search takes the best of what it has looked at, and says so.
+        Of more than 100,000 rows about so many are looked at by the search, of each class a like
+        share: the same ones in whatever blocks and wherever they are. The final fit reads all.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Labels of at least two classes.
+        X : array-like of shape (n_samples, n_features), or a source of rows
+            As `OAVI.fit` takes it.
+        y : array-like of shape (n_samples,), default=None
+            Labels of at least two classes; as `VanishingFeatures.fit` takes them.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, in fits and in scores.
+        groups : array-like of shape (n_samples,), default=None
+            Which rows belong together: those of a group are in the same fold. A Dask collection if
+            X is one.
 
         Returns
         -------
         self : VanishingClassifierCV
         """
-        search(self, X, y, sample_weight)
+        search(self, X, y, sample_weight, groups)
         return self
 
     def set_params(self, **params: Any) -> Self:
@@ -262,13 +271,13 @@ class VanishingClassifierCV(PipelineClassifier):
 # -- The search -----------------------------------------------------------------------------------
 
 
-def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingClassifierCV:
+def search(model: VanishingClassifierCV, X, y, sample_weight, groups) -> VanishingClassifierCV:
     """Fit a `VanishingClassifierCV`.
 
     Parameters
     ----------
     model : VanishingClassifierCV
-    X, y, sample_weight : rows, labels and weights
+    X, y, sample_weight, groups : rows, labels, weights and groups
         As its `fit` takes them.
 
     Returns
@@ -278,10 +287,13 @@ def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingC
     model.check_parameters()
     psis, Cs, first_Cs = search_grid(model.psis, model.Cs)
     with all_or_nothing(model):
-        rows = labelled_rows_in_memory(model, X, y, sample_weight, keep_all=True)
+        rows = labelled_rows(model, X, y, sample_weight, keep_all=True)
         check_two_classes(rows.classes)
+        if not rows.in_memory and not getattr(model.transformer, "fits_sources", True):
+            refuse(model.transformer, X)
+        folds = folds_of(rows, X, y, sample_weight, groups, cv=model.cv, whole=psis is not None)
         progress = Progress(type(model).__name__, model.verbose)
-        trials = Trials(model, _folds(model.cv, rows, y), progress)
+        trials = Trials(model, folds, progress)
         if psis is None:
             trials = trials.thinned(settings.MOST_ROWS)
         free = Free(is_auto(model.scale), model.transformer is None, psis is None)
@@ -293,14 +305,8 @@ def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingC
             partial(bent, trials),
             simpler if free.transformer and free.psi else None,
         )
-        interrupted = False
         with one_blas_thread():
-            try:
-                tuning.run()
-            except KeyboardInterrupt:
-                if not trials.looks:
-                    raise
-                interrupted = True
+            tuning.run()
         best, place = tuning.best()
         tried = [
             (at, i)
@@ -322,12 +328,13 @@ def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingC
         classifier = trials.classifier(best.point, Cs[place])
         classifier.n_jobs = model.n_jobs
         with listening(None):  # the search is over, and its steps are what was listened to
-            remarks = _refit(model, classifier, rows.present(), trials.temperature(best, place))
-        _with_remarks(model, remarks, tuning, interrupted).warn()
+            present = rows.present() if rows.in_memory else rows
+            remarks = _refit(model, classifier, present, trials.temperature(best, place))
+        _with_remarks(model, remarks, tuning).warn()
         return model
 
 
-def _with_remarks(model, remarks: Remarks, tuning: Tuning, interrupted: bool) -> Remarks:
+def _with_remarks(model, remarks: Remarks, tuning: Tuning) -> Remarks:
     """Return the remarks on a classifier, with those on its search."""
     looks = tuning.trials.looks.values()
     problems = [problem for look in looks for problem in look.problems]
@@ -336,10 +343,7 @@ def _with_remarks(model, remarks: Remarks, tuning: Tuning, interrupted: bool) ->
         message = f"in {len(problems)} of the search's {total} fits; the first says: {problems[0]}"
         remarks = remarks._replace(problems=(*remarks.problems, message))
     notes = [] if remarks.nothing is None else [remarks.nothing]
-    if interrupted:
-        notes.append("the search was interrupted, and what it had found until then is taken.")
-    else:
-        notes += _edges(model)
+    notes += _edges(model)
     if tuning.skipped:
         notes.append(f"not looked at: {'; '.join(tuning.skipped)}.")
     return remarks._replace(nothing=" Also: ".join(notes) or None)
@@ -386,35 +390,6 @@ def _refit(
     )
     set_classifier(model, adopt_parts(classifier, parts, temperature))
     return remarks_on_parts(type(model).__name__, parts)
-
-
-def _folds(cv, rows: LabelledRows, y) -> list[tuple[LabelledRows, LabelledRows]]:
-    """Return training and validation rows; those of weight zero count as absent."""
-    if cv is None or isinstance(cv, Integral):  # others may know the rows by their places
-        rows = rows.present()
-        y = rows.part.y
-    splits = check_cv(cv, y, classifier=True).split(rows.part.X, y)
-    return [_fold(rows, *split) for split in splits]
-
-
-def _fold(rows: LabelledRows, train, test) -> tuple[LabelledRows, LabelledRows]:
-    training, validation = rows.at(train).present(), rows.at(test).present()
-    missing = np.setdiff1d(np.arange(len(rows.classes)), training.part.y)
-    if missing.size:
-        label = rows.classes.tolist()[missing[0]]
-        n_rows = int(np.count_nonzero(rows.present().part.y == missing[0]))
-        remedy = (
-            "Add rows of this class, or leave it out."
-            if n_rows == 1
-            else "Use fewer folds, or a splitter that spreads its rows over the folds."
-        )
-        raise ValueError(
-            f"a training fold has no samples of class {label!r}, which has {n_rows} "
-            f"row{'' if n_rows == 1 else 's'} in all. {remedy}"
-        )
-    if not len(validation.part.y):
-        raise ValueError("a validation fold has no samples. Use fewer folds.")
-    return training, validation
 
 
 register(VanishingClassifierCV, write_search, read_search)

@@ -229,10 +229,7 @@ class Trials:
         return VanishingClassifier(**clone(self.params(point, C), safe=False))
 
     def look(self, points: Sequence[SearchPoint], Cs: Sequence[float]) -> None:
-        """Fit and score each of the points, all of one choice, with some C; fill in `looks`.
-
-        Also with those at points that are done where it is interrupted.
-        """
+        """Fit and score each of the points, all of one choice, with some C; fill in `looks`."""
         folds = self._folds(points[0])
         tasks = list(product(range(len(points)), range(len(folds))))
         self.progress.plan(len(tasks))
@@ -245,14 +242,11 @@ class Trials:
                 trial = trials[task] = self._try(points[i], folds[fold], Cs)
             self._report(points[i], fold, trial, time.perf_counter() - start)
 
-        try:
-            spread(run, tasks, self.model.n_jobs)
-        finally:
-            for i, point in enumerate(points):
-                done = [trials[i, fold] for fold in range(len(folds)) if (i, fold) in trials]
-                if len(done) == len(folds):
-                    look, known = self._together(point, done, Cs), self.looks.get(point)
-                    self.looks[point] = look if known is None else known.joined(look)
+        spread(run, tasks, self.model.n_jobs)
+        for i, point in enumerate(points):
+            done = [trials[i, fold] for fold in range(len(folds))]
+            look, known = self._together(point, done, Cs), self.looks.get(point)
+            self.looks[point] = look if known is None else known.joined(look)
 
     def look_at(self, point: SearchPoint, Cs: Sequence[float]) -> FoldScores:
         """Return the look at a point, after one with those of some C that it lacks."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from vanishing.questions.answer import PICTURES, Answer
 from vanishing.questions.files import language_files, model_file, picture_file, report_file
 from vanishing.questions.options import Option
+from vanishing.questions.pictures import quantity_pictures
 from vanishing.questions.question import Question
 from vanishing.questions.reading import QuestionTable
 from vanishing.questions.values import function_names, functions_of_columns, noise_of
@@ -105,6 +107,7 @@ class _Runs(NamedTuple):
     groups: np.ndarray | None
     recipe: Recipe
     notes: list[str]
+    places: Any = None  # in the table, from 0
     t: Any = None  # one per row
     inputs: Any = None
     batches: np.ndarray | None = None
@@ -139,7 +142,7 @@ def _conserved(table: QuestionTable, **given) -> Answer:
     if not prepared.names:
         raise ValueError(f"{table.path} has no columns besides those of runs and times.")
     groups = _labels(prepared, "run")
-    runs = _Runs(prepared.frame(), groups, prepared.recipe, prepared.notes)
+    runs = _Runs(prepared.frame(), groups, prepared.recipe, prepared.notes, places=prepared.rows)
     functions = functions_of_columns(given["functions"], prepared.names)
     noise = noise_of(given["noise"], prepared.names)
     from vanishing import ConservedQuantities
@@ -149,7 +152,9 @@ def _conserved(table: QuestionTable, **given) -> Answer:
     model = ConservedQuantities(functions=functions, noise=noise, **shared)
     model.fit(runs.rows, groups=runs.groups)
     steps = ("Look at the quantities over time, in the report.",)
-    return _answered(table, conserved_answer(model), runs, steps)
+    drawn = partial(quantity_pictures, model, runs.rows, groups, runs.places)
+    answer = replace(conserved_answer(model), pictures=drawn)
+    return _answered(table, answer, runs, steps)
 
 
 # -- How runs move --------------------------------------------------------------------------------
@@ -214,6 +219,7 @@ def _timed_runs(table: QuestionTable, run, time, inputs: Sequence[str], batch: s
         None if run is None else _labels(prepared, "run"),
         replace(prepared.recipe, roles=(*prepared.recipe.roles, ("time", time))),
         prepared.notes,
+        prepared.rows,
         rows[time].to_numpy(),
         rows[list(inputs)] if inputs else None,
         None if batch is None else _labels(prepared, "batch"),
@@ -274,7 +280,7 @@ def _picture(model, runs: _Runs):
 
 
 _WRITES = (
-    ((".json",), "what was found"),
+    ((".json",), "the quantities or equations"),
     ((".html",), "a report"),
     (PICTURES, "a picture"),
     ((".sql", ".c", ".py", ".tex"), "the same in SQL, C, Python or LaTeX"),

@@ -1,6 +1,7 @@
 """Rows that break the laws of a table, and why they do."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from vanishing.questions.outlier_rows import (
     scored_cells,
     times_from,
 )
+from vanishing.questions.pictures import score_pictures
 from vanishing.questions.question import SEED, Question
 from vanishing.questions.reading import QuestionTable, conditions
 from vanishing.tables.cells import is_date
@@ -161,6 +163,7 @@ def _answered(table, scored: _Scored, n_training: int, given, notes: list[str]) 
         notes=tuple(notes),
         next_steps=("Look at the oddest rows.", "Score another table with the saved detector."),
         files=_files(table, scored),
+        pictures=partial(score_pictures, scored.scores, model.offset_, scored.table.rows),
         printed=(heading, "Laws:" if laws else "Laws: none that can be read", *laws, *tables),
     )
 

@@ -136,7 +136,7 @@ QUESTION = Question(
     writes=(
         ((".csv",), "the repaired table"),
         ((".cells.csv",), "one line per cell that was changed"),
-        ((".json",), "what was learned"),
+        ((".json",), "the laws and the noise"),
     ),
     missing=(),
 )
