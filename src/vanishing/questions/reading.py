@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
+from vanishing.questions.large_tables import is_large, prepare_large
 from vanishing.questions.options import Option, chosen, differing
 from vanishing.tables.cells import SECONDS, seconds_of
 from vanishing.tables.conditions import ChosenRows, Condition
@@ -265,7 +266,9 @@ class QuestionTable:
         columns = {**roles, "id": reading.id}
         columns_of_roles = {role: name for role, name in columns.items() if name is not None}
         try:
-            return prepare(reading.opened(path), choices, columns_of_roles, target=target)
+            table = reading.opened(path)
+            read = prepare_large if is_large(path) else prepare
+            return read(table, choices, columns_of_roles, target=target)
         except EncodingError as problem:
             # Latin-1 reads any bytes, so that the other problems of the table come up, too.
             table = reading.opened(path, layout=replace(reading.layout, encoding="latin-1"))
