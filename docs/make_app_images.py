@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-DOCS = Path(__file__).resolve().parent
+from make_front_images import DOCS
+
 sys.path.insert(0, str(DOCS.parent / "tests"))
 from chromium import Browser
 from serving import Server

@@ -42,10 +42,10 @@ FIGURES = {
 }
 ABOUT = {
     "exact": "Identical runs (in error, |G|, |O|, degree and, except for VCA, SPAR), of all made. "
-    "+ counts those that are identical when they are rounded anew: training rows in another order "
+    "Runs behind a + become identical when they are rounded anew: training rows in another order "
     "and off by a rounding error; for VCA also another basis of what vanishes on all rows.",
     "search": "Runs for which the published search chooses the recorded psi and C (or degree of "
-    "the kernel and C), of all made. + counts those whose recorded ones are as accurate.",
+    "the kernel and C), of all made. Runs behind a + have recorded ones that are as accurate.",
 }
 
 

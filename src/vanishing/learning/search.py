@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.metrics import get_scorer_names
 
 from vanishing._threads import check_jobs, one_blas_thread
-from vanishing._types import Array, Labels, Table, Vector
+from vanishing._types import Array, FloatArray, Labels, Table, Vector
 from vanishing.checks import check_flag
 from vanishing.constructions.base import GeneratorTransformer
 from vanishing.estimators.fits import Remarks, all_or_nothing
@@ -21,6 +21,7 @@ from vanishing.learning.default import resolved
 from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.folds import folds_of
 from vanishing.learning.grid import is_auto, search_grid
+from vanishing.learning.held_out import HeldOutError, error_of_choosing, reliability
 from vanishing.learning.labels import (
     LabelledRows,
     check_class_weight,
@@ -33,10 +34,12 @@ from vanishing.learning.scaling import NAMES, check_scale
 from vanishing.learning.search_results import (
     read_search,
     set_classifier,
+    set_held_out,
     set_results,
     write_search,
 )
 from vanishing.learning.svm import L1SquaredHingeSVC
+from vanishing.learning.temperature import learn_temperature, probabilities
 from vanishing.learning.trials import Trials, describe
 from vanishing.learning.tuning import Tuning
 from vanishing.persistence import register
@@ -96,6 +99,16 @@ class VanishingClassifierCV(PipelineClassifier):
         model of the search, except for `temperature_`.
     best_score_ : float
         Mean score of the best parameters over the folds.
+    error_ : float or None
+        The share of mistakes in cross-validation that is to be expected of what has been chosen,
+        which the best of many scores flatters: chosen anew on rows that are drawn with repetition,
+        measured on the others. Each class counts alike with class_weight="balanced". None with
+        another `scoring`.
+    error_interval_ : (float, float) or None
+        A 95 % interval for it, also of groups of rows where there are some.
+    reliability_ : ndarray of shape (n_bins, 3)
+        Whether probabilities are right, on rows held out, in bins of the probability of the
+        predicted class: its mean, how often that class was right, and the number of rows.
     best_index_ : int
         Their place in `cv_results_`.
     cv_results_ : dict of arrays of shape (n_points,)
@@ -147,6 +160,9 @@ class VanishingClassifierCV(PipelineClassifier):
     cv_results_: dict[str, Array | list[dict[str, object]]]
     classifier_: VanishingClassifier
     n_splits_: int
+    error_: float | None
+    error_interval_: tuple[float, float] | None
+    reliability_: FloatArray
 
     def __init__(
         self,
@@ -277,7 +293,9 @@ def search(model: VanishingClassifierCV, X, y, sample_weight, groups) -> Vanishi
         check_two_classes(rows.classes)
         if not rows.in_memory and not getattr(model.transformer, "fits_sources", True):
             refuse(model.transformer, X)
-        folds = folds_of(rows, X, y, sample_weight, groups, cv=model.cv, whole=psis is not None)
+        folds, units = folds_of(
+            rows, X, y, sample_weight, groups, cv=model.cv, whole=psis is not None
+        )
         progress = Progress(type(model).__name__, model.verbose)
         trials = Trials(model, folds, progress)
         if psis is None:
@@ -303,13 +321,29 @@ def search(model: VanishingClassifierCV, X, y, sample_weight, groups) -> Vanishi
             splits,
             next(k for k, (at, i) in enumerate(tried) if at is best and i == place),
         )
+        held_out = trials.held_out(best, place)
+        temperature = learn_temperature(*held_out)
+        set_held_out(
+            model,
+            _error(trials, units),
+            reliability(probabilities(held_out.values, temperature), *held_out[1:]),
+        )
         classifier = trials.classifier(best.point, Cs[place])
         classifier.n_jobs = model.n_jobs
         with listening(None):  # the search is over, and its steps are what was listened to
             present = rows.present() if rows.in_memory else rows
-            remarks = _refit(model, classifier, present, trials.temperature(best, place))
+            remarks = _refit(model, classifier, present, temperature)
         _with_remarks(model, remarks, tuning).warn()
         return model
+
+
+def _error(trials: Trials, units: np.ndarray) -> HeldOutError | None:
+    """Return the error of what was chosen among all that was looked at, where it was by errors."""
+    if trials.model.scoring is not None:
+        return None
+    looks = [look for look in trials.looks.values() if look.by_C]
+    correct = [look.correct(place) for look in looks for place in look.by_C]
+    return error_of_choosing(np.column_stack(correct), looks[0].counts, units)
 
 
 def _with_remarks(model, remarks: Remarks, tuning: Tuning) -> Remarks:

@@ -25,7 +25,6 @@ from vanishing.learning.pipeline import ScaledRows, fit_parts, scale_rows
 from vanishing.learning.prediction import watched
 from vanishing.learning.scaling import FarRows
 from vanishing.learning.svm import L1SquaredHingeSVC, decision_values
-from vanishing.learning.temperature import learn_temperature
 from vanishing.rows.reader import RowReader
 from vanishing.rows.source import RowPart
 from vanishing.rows.values import or_constant
@@ -306,8 +305,8 @@ class Trials:
             start = time.perf_counter()
         return _Trial(by_C, parts.features.n_generators_, problems)
 
-    def temperature(self, look: FoldScores, place: int) -> float:
-        """Learn the temperature of a point and C from rows that it was not fitted to."""
+    def held_out(self, look: FoldScores, place: int) -> "HeldOut":
+        """Return what a point and C say of some rows that it was not fitted to."""
         tests = [test.part.at(_kept(test.part)) for _, test in self.folds]
         y = np.concatenate([test.y for test in tests])
         weight = np.concatenate(
@@ -317,7 +316,15 @@ class Trials:
         totals = np.bincount(y, weight, len(classes))
         by_class = class_weights(self.model.class_weight, classes, totals)
         values = np.concatenate([fold.values for fold in look.by_C[place]])
-        return learn_temperature(values, y, weighted(y, weight, by_class))
+        return HeldOut(values, y, weighted(y, weight, by_class))
+
+
+class HeldOut(NamedTuple):
+    """Decision values of rows held out, the places of their classes, and their weights."""
+
+    values: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
 
 
 def _counts(test: LabelledRows, class_weight) -> np.ndarray:

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from vanishing.estimators.progress import Progress
+from vanishing.questions.large_tables import is_large, prepare_large
 from vanishing.questions.options import Option, chosen, differing
 from vanishing.tables.cells import SECONDS, seconds_of
 from vanishing.tables.conditions import ChosenRows, Condition
@@ -279,8 +280,10 @@ class QuestionTable:
         columns = {**roles, "id": reading.id}
         columns_of_roles = {role: name for role, name in columns.items() if name is not None}
         try:
-            rows = ReportedRows(reading.opened(path))
-            return prepare(rows, choices, columns_of_roles, target=target)
+            table = reading.opened(path)
+            if is_large(path):
+                return prepare_large(table, choices, columns_of_roles, target=target)
+            return prepare(ReportedRows(table), choices, columns_of_roles, target=target)
         except EncodingError as problem:
             # Latin-1 reads any bytes, so that the other problems of the table come up, too.
             table = reading.opened(path, layout=replace(reading.layout, encoding="latin-1"))
