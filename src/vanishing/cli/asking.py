@@ -22,7 +22,7 @@ from vanishing.cli.console import (
     say,
     write,
 )
-from vanishing.questions import QUESTIONS, READING, Answer, Option, Question, Reading, read
+from vanishing.questions import QUESTIONS, READING, Answer, Option, Question, Reading
 from vanishing.questions.classes import names as names_of_classes
 from vanishing.questions.motion import refuse_options_of_equations
 from vanishing.questions.reading import OF_MODELS, QuestionTable
@@ -40,7 +40,9 @@ _OLD = "--save is --out with a name that ends in .json"
 
 def parameter(option: Option, panel: str | None = None) -> inspect.Parameter:
     """Return an option as a parameter of a command."""
-    details = {"min": option.low, "max": option.high} if option.kind == "integer" else {}
+    details: dict[str, Any] = {}
+    if option.kind == "integer":
+        details = {"min": option.low, "max": option.high}
     details |= {"metavar": _WORDS.get(option.kind)}
     names, default, kind = (option.flag,), option.default, _TYPES.get(option.kind, str)
     if option.kind == "flag":
@@ -78,11 +80,8 @@ def out_parameter(question: Question) -> inspect.Parameter:
     return _parameter("out", Annotated[list[Path] | None, declared])
 
 
-DATA = _parameter(
-    "data",
-    Annotated[Path, typer.Argument(help=f"A table: {known_endings()}; or - for standard input.")],
-    REQUIRED,
-)
+Data = Annotated[Path, typer.Argument(help=f"A table: {known_endings()}; or - for standard input.")]
+DATA = _parameter("data", Data, REQUIRED)
 JSON = _parameter(
     "json",
     Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")],
@@ -122,13 +121,13 @@ def table_of(data: Path, typed: dict[str, Any], stack: ExitStack) -> QuestionTab
     chosen = {o.name: typed.pop(o.name) for o in READING if o.name in typed}
     reading = Reading(**chosen)
     if not is_stdout(data):
-        return read(data, reading)
+        return QuestionTable(data, reading)  # options are checked before the file is looked for
     content = sys.stdin.buffer.read()
     kinds = {b"PAR1": ".parquet", b"PK\x03\x04": ".xlsx"}
     folder = stack.enter_context(tempfile.TemporaryDirectory())
     path = Path(folder, f"stdin{kinds.get(content[:4], '.csv')}")
     path.write_bytes(content)
-    return read(path, reading, "-")
+    return QuestionTable(path, reading, "-")
 
 
 def check_files(outs: Iterable[Path], question: Question, json: bool, *inputs: Path) -> None:

@@ -10,7 +10,7 @@ from typer import Argument, Option, echo
 
 from vanishing.algebra.writing import printable
 from vanishing.cli.app import command
-from vanishing.cli.asking import DATA, reading_parameters, table_of
+from vanishing.cli.asking import Data, reading_parameters, table_of
 from vanishing.cli.console import (
     check_output,
     console,
@@ -28,7 +28,6 @@ from vanishing.questions.models import loaded_model
 
 _PANEL = "With a saved model"
 Model = Annotated[Path, Argument(help="A model that fit or another command saved.")]
-Data = DATA.annotation
 
 
 def _with_table(function):

@@ -1,6 +1,7 @@
 """The rows that a search looks at, and their folds."""
 
 from numbers import Integral
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.model_selection import PredefinedSplit, StratifiedGroupKFold, check_cv
@@ -18,7 +19,17 @@ from vanishing.rows.validation import are_missing
 Fold = tuple[LabelledRows, LabelledRows]
 
 
-def folds_of(rows: LabelledRows, X, y, sample_weight, groups, *, cv, whole: bool) -> list[Fold]:
+class FoldRows(NamedTuple):
+    """Training and validation rows of each fold, and what the latter are.
+
+    ``units`` are the places or groups of the validation rows of all folds.
+    """
+
+    folds: list[Fold]
+    units: np.ndarray
+
+
+def folds_of(rows: LabelledRows, X, y, sample_weight, groups, *, cv, whole: bool) -> FoldRows:
     """Return training and validation rows of each fold.
 
     Parameters
@@ -33,7 +44,7 @@ def folds_of(rows: LabelledRows, X, y, sample_weight, groups, *, cv, whole: bool
 
     Returns
     -------
-    folds : list of (LabelledRows, LabelledRows)
+    folds : FoldRows
     """
     counted = cv is None or isinstance(cv, Integral)  # others may know the rows by their places
     if rows.in_memory:
@@ -54,8 +65,13 @@ def folds_of(rows: LabelledRows, X, y, sample_weight, groups, *, cv, whole: bool
     splitter = check_cv(cv, y, classifier=True)
     if counted and groups is not None:
         splitter = _group_folds(splitter.get_n_splits(), groups)
-    splits = splitter.split(rows.part.X, y, groups)
-    return [_fold(rows, groups, *split) for split in splits]
+    splits = list(splitter.split(rows.part.X, y, groups))
+    folds = [_fold(rows, groups, *split) for split in splits]
+    units = np.arange(len(y)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    tests = [np.arange(len(y))[test] for _, test in splits]  # a mask, too
+    if rows.part.weight is not None:
+        tests = [test[rows.part.weight[test] > 0.0] for test in tests]
+    return FoldRows(folds, np.concatenate([units[test] for test in tests]))
 
 
 def _groups_of(rows: LabelledRows, sample: SampledRows, X, sample_weight, groups) -> np.ndarray:

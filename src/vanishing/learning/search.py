@@ -10,8 +10,8 @@ from sklearn.metrics import get_scorer_names
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import check_jobs, one_blas_thread
-from vanishing._types import Array, Labels, Table, Vector
-from vanishing.checks import check_flag
+from vanishing._types import Array, FloatArray, Labels, Table, Vector
+from vanishing.checks import check_choice, check_flag
 from vanishing.constructions.base import GeneratorTransformer
 from vanishing.estimators.fits import Remarks, all_or_nothing
 from vanishing.estimators.progress import Progress, listening
@@ -21,7 +21,9 @@ from vanishing.learning.classifier import VanishingClassifier, adopt_parts
 from vanishing.learning.default import resolved
 from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.folds import folds_of
+from vanishing.learning.gaps import check_in_memory, fit_gaps, rows_without_gaps
 from vanishing.learning.grid import is_auto, search_grid
+from vanishing.learning.held_out import HeldOutError, error_of_choosing, reliability
 from vanishing.learning.labels import (
     LabelledRows,
     check_class_weight,
@@ -36,10 +38,12 @@ from vanishing.learning.search_results import (
     front,
     read_search,
     set_classifier,
+    set_held_out,
     set_results,
     write_search,
 )
 from vanishing.learning.svm import L1SquaredHingeSVC
+from vanishing.learning.temperature import learn_temperature, probabilities
 from vanishing.learning.trials import Trials, describe
 from vanishing.learning.tuning import Tuning
 from vanishing.persistence import register
@@ -86,6 +90,8 @@ class VanishingClassifierCV(PipelineClassifier):
         As in `VanishingClassifier`.
     class_weight : dict, "balanced" or None, default=None
         As in `VanishingClassifier`.
+    missing : "error" or "ignore", default="error"
+        As in `VanishingClassifier`; the search looks at rows without gaps.
     n_jobs : int, default=None
         Threads over folds, and over the psi of a given grid.
     verbose : int, default=0
@@ -99,6 +105,16 @@ class VanishingClassifierCV(PipelineClassifier):
         model of the search, except for `temperature_`.
     best_score_ : float
         Mean score of the best parameters over the folds.
+    error_ : float or None
+        The share of mistakes in cross-validation that is to be expected of what has been chosen,
+        which the best of many scores flatters: chosen anew on rows that are drawn with repetition,
+        measured on the others. Each class counts alike with class_weight="balanced". None with
+        another `scoring`.
+    error_interval_ : (float, float) or None
+        A 95 % interval for it, also of groups of rows where there are some.
+    reliability_ : ndarray of shape (n_bins, 3)
+        Whether probabilities are right, on rows held out, in bins of the probability of the
+        predicted class: its mean, how often that class was right, and the number of rows.
     best_index_ : int
         Their place in `cv_results_`.
     cv_results_ : dict of arrays of shape (n_points,)
@@ -155,6 +171,9 @@ class VanishingClassifierCV(PipelineClassifier):
     cv_results_: dict[str, Array | list[dict[str, object]]]
     classifier_: VanishingClassifier
     n_splits_: int
+    error_: float | None
+    error_interval_: tuple[float, float] | None
+    reliability_: FloatArray
 
     def __init__(
         self,
@@ -167,6 +186,7 @@ class VanishingClassifierCV(PipelineClassifier):
         scale: bool | str | object = "auto",
         clip: bool = True,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        missing: Literal["error", "ignore"] = "error",
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
@@ -178,6 +198,7 @@ class VanishingClassifierCV(PipelineClassifier):
         self.scale = scale
         self.clip = clip
         self.class_weight = class_weight
+        self.missing = missing
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -248,6 +269,7 @@ class VanishingClassifierCV(PipelineClassifier):
         check_flag("clip", self.clip)
         check_jobs(self.n_jobs)
         check_class_weight(self.class_weight)
+        check_choice("missing", self.missing, ("error", "ignore"))
         VanishingFeatures(self.transformer).check_parameters()
         if "psi" not in clone(resolved(self.transformer)).get_params(deep=False):
             raise TypeError(
@@ -289,9 +311,15 @@ def search(model: VanishingClassifierCV, X, y, sample_weight, groups) -> Vanishi
     with all_or_nothing(model):
         rows = labelled_rows(model, X, y, sample_weight, keep_all=True)
         check_two_classes(rows.classes)
+        given = rows
+        if model.missing == "ignore":
+            check_in_memory(rows)
+            rows = rows_without_gaps(rows)
         if not rows.in_memory and not getattr(model.transformer, "fits_sources", True):
             refuse(model.transformer, X)
-        folds = folds_of(rows, X, y, sample_weight, groups, cv=model.cv, whole=psis is not None)
+        folds, units = folds_of(
+            rows, X, y, sample_weight, groups, cv=model.cv, whole=psis is not None
+        )
         progress = Progress(type(model).__name__, model.verbose)
         trials = Trials(model, folds, progress)
         if psis is None:
@@ -325,13 +353,31 @@ def search(model: VanishingClassifierCV, X, y, sample_weight, groups) -> Vanishi
             np.array([at.complexity(i) if i in at.by_C else np.nan for at, i in tried]),
             next(k for k, (at, i) in enumerate(tried) if at is best and i == place),
         )
+        held_out = trials.held_out(best, place)
+        temperature = learn_temperature(*held_out)
+        set_held_out(
+            model,
+            _error(trials, units),
+            reliability(probabilities(held_out.values, temperature), *held_out[1:]),
+        )
         classifier = trials.classifier(best.point, Cs[place])
         classifier.n_jobs = model.n_jobs
         with listening(None):  # the search is over, and its steps are what was listened to
             present = rows.present() if rows.in_memory else rows
-            remarks = _refit(model, classifier, present, trials.temperature(best, place))
+            remarks = _refit(model, classifier, present, temperature)
+            if model.missing == "ignore":
+                classifier.gaps_ = fit_gaps(classifier, given.present())
         _with_remarks(model, remarks, tuning).warn()
         return model
+
+
+def _error(trials: Trials, units: np.ndarray) -> HeldOutError | None:
+    """Return the error of what was chosen among all that was looked at, where it was by errors."""
+    if trials.model.scoring is not None:
+        return None
+    looks = [look for look in trials.looks.values() if look.by_C]
+    correct = [look.correct(place) for look in looks for place in look.by_C]
+    return error_of_choosing(np.column_stack(correct), looks[0].counts, units)
 
 
 def _with_remarks(model, remarks: Remarks, tuning: Tuning) -> Remarks:

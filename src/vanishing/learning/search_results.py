@@ -7,6 +7,7 @@ import numpy as np
 from vanishing.constructions.contrastive import ContrastiveVanishing
 from vanishing.constructions.oavi import OAVI
 from vanishing.learning.classifier import VanishingClassifier
+from vanishing.learning.held_out import HeldOutError
 
 _TIMES = ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time")
 
@@ -85,6 +86,13 @@ def set_classifier(model, classifier: VanishingClassifier) -> None:
     model.temperature_ = classifier.temperature_
 
 
+def set_held_out(model, error: HeldOutError | None, table: np.ndarray) -> None:
+    """Set what rows held out say of the error and of the probabilities."""
+    model.error_ = None if error is None else error.error
+    model.error_interval_ = None if error is None else (error.low, error.high)
+    model.reliability_ = table
+
+
 def _column(params: list[dict], name: str) -> np.ma.MaskedArray:
     """Return the values of a parameter at all points: the default where a point has none."""
     values = _values(params, name)
@@ -110,8 +118,13 @@ def write_search(writer, model) -> dict:
     """Return the fitted part of a search as JSON values."""
     results = model.cv_results_
     splits = [results[f"split{i}_test_score"] for i in range(model.n_splits_)]
+    node = {}
+    if hasattr(model, "reliability_"):  # an older file has none
+        error = None if model.error_ is None else [model.error_, *model.error_interval_]
+        node["held_out"] = {"error": error, "reliability": model.reliability_.tolist()}
     return {
         **writer.classes(model),
+        **node,
         "best_index": int(model.best_index_),
         "cv_results": {
             "psi": results["param_psi"].tolist(),
@@ -131,8 +144,8 @@ def write_search(writer, model) -> dict:
 
 def read_search(reader, node, model):
     """Set the fitted part of a search from what `write_search` has returned."""
-    best, results, classifier = reader.fitted(
-        model, node, ("best_index", "cv_results", "classifier"), classes=True
+    best, results, classifier, held_out = reader.fitted(
+        model, node, ("best_index", "cv_results", "classifier"), ("held_out",), classes=True
     )
     keys = ("psi", "C", "split_test_scores", *_TIMES, *_SCORES)
     optional = ("params", "mean_complexity", *_EARLIER)
@@ -158,10 +171,24 @@ def read_search(reader, node, model):
     best = reader.integer(best, "best_index", 0, len(psis) - 1)
     set_results(model, params, columns[: len(_TIMES)], np.array(splits), sizes, best)
     reader.require(np.isfinite(model.best_score_), "best_index is that of no score.")
+    if held_out is not None:
+        set_held_out(model, *_read_held_out(reader, held_out))
     set_classifier(model, reader.model(classifier, VanishingClassifier))
     same = model.classifier_.n_features_in_ == model.n_features_in_
     same &= np.array_equal(model.classifier_.classes_, model.classes_)
     reader.require(same, "the classifier is of other columns or classes.")
+
+
+def _read_held_out(reader, node) -> tuple[HeldOutError | None, np.ndarray]:
+    error, table = reader.fields(node, "held_out", ("error", "reliability"))
+    table = reader.table(table, "reliability", 3)
+    shares = table[:, :2]
+    reader.require(len(table) and (shares >= 0.0).all() and (shares <= 1.0).all(), "a share.")
+    if error is not None:
+        error = HeldOutError(*reader.floats(error, "error", 3).tolist())
+        ordered = 0.0 <= error.low <= error.error <= error.high <= 1.0
+        reader.require(ordered, "error is not in its interval.")
+    return error, table
 
 
 def _read_params(reader, points: list[dict], listed) -> list[dict]:

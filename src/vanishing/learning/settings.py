@@ -53,6 +53,15 @@ COLDEST, HOTTEST = 1e-3, 1e3  # temperatures: in units of the margin, which the 
 LARGEST_LEVERAGE = 0.95  # of a row on its own decision value: near 1 a Newton step says too much
 LARGEST_SLACK = 2.0  # of a row left out: as far on the wrong side as it should be on the right
 
+ROWS_PER_BIN, MOST_BINS = 30, 10  # of a reliability diagram: shares are good to a tenth or better
+
+# -- The error of what was chosen: draws, by the number of scores that each looks at -------------
+
+DRAWS = (50, 200)
+DRAWN_SCORES = 4e8
+
+MOST_PATTERNS = 20  # of gaps in several columns that have a classifier of their own
+
 # -- Rows far outside (of 100 ordinary splits each of 13 data sets 4 would warn, all of one set) --
 
 FAR = 0.5  # how far beyond the range of a column in training, relative to it, is far outside

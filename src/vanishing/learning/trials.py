@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -199,12 +198,15 @@ class Trials:
             "max_equations": choice.max_equations,
             "clip": model.clip,
             "class_weight": model.class_weight,
+            "missing": model.missing,
         }
         defaults = VanishingClassifier().get_params(deep=False)
         changed = {
             name: value
             for name, value in given.items()
-            if value is not defaults[name] and value is not None
+            if value is not None
+            and value is not defaults[name]
+            and not (isinstance(value, str) and value == defaults[name])
         }
         return {"psi": point.psi, "C": C, **changed}
 
@@ -336,31 +338,34 @@ class Trials:
             start = time.perf_counter()
         return _Trial(by_C, parts.features.n_generators_, problems)
 
-    def temperature(self, look: FoldScores, place: int) -> float:
-        """Learn the temperature of a point and C from rows that it was not fitted to."""
-        y, weight = self._judged
+    def held_out(self, look: FoldScores, place: int) -> "HeldOut":
+        """Return what a point and C say of some rows that it was not fitted to."""
+        tests = [test.part.at(_kept(test.part)) for _, test in self.folds]
+        y = np.concatenate([test.y for test in tests])
+        weight = np.concatenate(
+            [np.ones(len(test.y)) if test.weight is None else test.weight for test in tests]
+        )
         classes = self.folds[0][1].classes
         totals = np.bincount(y, weight, len(classes))
         by_class = class_weights(self.model.class_weight, classes, totals)
         values = np.concatenate([fold.values for fold in look.by_C[place]])
-        return learn_temperature(values, y, weighted(y, weight, by_class))
-
-    @cached_property
-    def _judged(self) -> tuple[np.ndarray, np.ndarray]:
-        """The places of the classes, and the weights, of rows whose decision values are kept."""
-        tests = [test.part.at(_kept(test.part)) for _, test in self.folds]
-        y = np.concatenate([test.y for test in tests])
-        return y, np.concatenate(
-            [np.ones(len(test.y)) if test.weight is None else test.weight for test in tests]
-        )
+        return HeldOut(values, y, weighted(y, weight, by_class))
 
     def losses(self, look: FoldScores, place: int) -> np.ndarray:
         """Return the log-losses of rows, by a point and C that were not fitted to them."""
-        y, _ = self._judged
-        values = np.concatenate([fold.values for fold in look.by_C[place]])
-        chances = probabilities(values, self.temperature(look, place))
+        held_out = self.held_out(look, place)
+        y = held_out.y
+        chances = probabilities(held_out.values, learn_temperature(*held_out))
         # No row is as surprising as the next one after so many without a mistake.
         return -np.log(np.maximum(chances[np.arange(len(y)), y], 1.0 / (len(y) + 2.0)))
+
+
+class HeldOut(NamedTuple):
+    """Decision values of rows held out, the places of their classes, and their weights."""
+
+    values: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
 
 
 def _counts(test: LabelledRows, class_weight) -> np.ndarray:

@@ -125,9 +125,8 @@ def _check(algorithm: str, chosen: dict[str, Any], C, tune: bool) -> None:
         raise ValueError(f"--psi must be in [0, 1); got {psi}.")
     if C is not None and not 0 < C < np.inf:
         raise ValueError(f"--C must be positive; got {C}.")
-    possible = inspect.signature(getattr(vanishing, CONSTRUCTIONS[algorithm])).parameters
     for name in chosen:
-        if name not in possible:
+        if name not in inspect.signature(getattr(vanishing, CONSTRUCTIONS[algorithm])).parameters:
             raise ValueError(f"--{name} is no option of the algorithm {algorithm}: leave it out.")
 
 

@@ -25,7 +25,7 @@ def law_answer(model, top: int | None = None) -> Answer:
         shown, tables = tuple(whole.by_group), [_of_groups(whole.by_group)]
     else:
         tables = [numbers_table(_sentence(law), _name(law), _constants(law)) for law in shown]
-    front = () if is_checked else whole.front
+    front = () if is_checked or whole.by_group is not None else whole.front
     chosen = whole.laws[0] if whole.laws else None
     compared = tuple(law_equation(law, str(law) == str(chosen)) for law in front)
     if front:

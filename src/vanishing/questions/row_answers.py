@@ -28,7 +28,7 @@ def detector_answer(model, top: int | None = None) -> Answer:
         "columns": model.column_names_,
         "laws": [document_of(law) for law in laws],
     }
-    return _of_laws(model, laws, verdict, document, (verdict, "", heading, *lines))
+    return _of_laws(model, laws, "", document, (verdict, "", heading, *lines))
 
 
 def repair_answer(model, top: int | None = None) -> Answer:
