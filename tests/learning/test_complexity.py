@@ -15,6 +15,8 @@ from vanishing import (
     VanishingClassifierCV,
     load,
 )
+from vanishing.plot import SearchFrontDisplay
+from vanishing.report import write_report
 
 X, Y = make_moons(300, noise=0.15, random_state=0)
 
@@ -114,3 +116,21 @@ def test_what_is_given_is_not_simplified():
     search = VanishingClassifierCV(OAVI(), psis=(0.1, 0.01), Cs=(1.0,)).fit(X, Y)
     assert search.best_score_ == max(point.score for point in search.front_)
     assert "max_equations" not in search.best_params_
+
+
+def test_the_front_is_drawn_and_reported(tmp_path):
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib").use("Agg")
+    search = VanishingClassifierCV().fit(X, Y)
+    display = SearchFrontDisplay.from_estimator(search)
+    np.testing.assert_array_equal(display.line_.get_xdata(), [p.complexity for p in search.front_])
+    np.testing.assert_allclose(
+        display.line_.get_ydata(), [1.0 - point.score for point in search.front_]
+    )
+    write_report(search, X, Y, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Simpler classifiers" in page
+    assert f"{search.front_[0].score:.4g}" in page
+    write_report(search.classifier_, X, Y, tmp_path / "plain.html")
+    assert "Simpler classifiers" not in (tmp_path / "plain.html").read_text(encoding="utf-8")
+    with pytest.raises(TypeError, match="searched nothing"):
+        SearchFrontDisplay.from_estimator(search.classifier_)

@@ -89,7 +89,8 @@ class SearchFrontDisplay(AxesDisplay):
                 "this search was saved by a version of vanishing that did not count how many "
                 "numbers decide. Fit it again."
             )
-        results, place = estimator.cv_results_, estimator.best_index_
+        results: Any = estimator.cv_results_
+        place = estimator.best_index_
         display = cls(
             complexity=np.array([point.complexity for point in points]),
             error=1.0 - np.array([point.score for point in points]),
