@@ -111,6 +111,16 @@ def _plain_figures(gallery_conf, fname):
     )
 
 
+def _words_for_thumbnails(app, doctree):
+    """Give the thumbnail of an example the example's title, for those who do not see it."""
+    for image in doctree.findall(nodes.image):
+        name = re.search(r"sphx_glr_(plot_\w+)_thumb", image["uri"])
+        if name and not image.get("alt"):
+            script = Path(__file__).parents[1] / "examples" / f"{name[1]}.py"
+            title = script.read_text(encoding="utf-8").splitlines()[1]
+            image["alt"] = f"Thumbnail of the example: {title}"
+
+
 _ORDER = [
     "tour",
     "gas_law",
@@ -209,5 +219,6 @@ def _mathml(as_block):
 def setup(app):
     """Add what is defined here."""
     app.connect("autodoc-process-docstring", _plain_text, priority=100)  # before numpydoc
+    app.connect("doctree-read", _words_for_thumbnails)
     app.add_html_math_renderer("mathml", (_mathml(False), None), (_mathml(True), None))
     return {"parallel_read_safe": True}

@@ -756,3 +756,11 @@ def test_demo(call, tmp_path):
 
 def test_the_demo_without_a_place_for_its_report(call, out):
     check_failed(call("demo", "--out", out / "nowhere" / "demo.html"), "there is no folder")
+
+
+@pytest.mark.slow
+def test_warm_up_fits_everything_once(call):
+    result = call("warm-up")
+    assert result.returncode == 0, result.stderr
+    for words in ("which law holds?", "which rows break it?", "how does it move?", "is in "):
+        assert words in result.stdout

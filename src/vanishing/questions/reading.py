@@ -2,17 +2,18 @@
 
 import codecs
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
+from vanishing.estimators.progress import Progress
 from vanishing.questions.large_tables import is_large, prepare_large
 from vanishing.questions.options import chosen, differing, options_of
 from vanishing.tables.cells import SECONDS, seconds_of
 from vanishing.tables.conditions import ChosenRows, Condition
 from vanishing.tables.errors import EncodingError
-from vanishing.tables.files import FileLayout, FileTable
+from vanishing.tables.files import ROWS, FileLayout, FileTable, PartOfTable
 from vanishing.tables.formats import open_table
 from vanishing.tables.kinds import Choices
 from vanishing.tables.preparing import PreparedTable, prepare
@@ -145,6 +146,19 @@ def _dates(text: str | None) -> tuple[str, float | None] | None:
     return match[1], origin
 
 
+class ReportedRows(PartOfTable):
+    """All rows of a table; while they are read, who is `listening` hears how many there were."""
+
+    def cells(self, places: Sequence[int], texts=(), *, rows: int = ROWS) -> Iterator[list]:
+        """Read the cells; see `FileTable.cells`."""
+        steps, n_rows = Progress("table"), 0
+        for blocks in self.table.cells(places, texts, rows=rows):
+            n_rows += len(blocks[0])
+            if n_rows > len(blocks[0]):  # tables of one block are there at once
+                steps.step(f"{n_rows:,} rows read")
+            yield blocks
+
+
 @dataclass(frozen=True)
 class QuestionTable:
     """A file and how it is read; each question then takes the columns that it is about."""
@@ -194,8 +208,9 @@ class QuestionTable:
         columns_of_roles = {role: name for role, name in columns.items() if name is not None}
         try:
             table = reading.opened(path)
-            read = prepare_large if is_large(path) else prepare
-            return read(table, choices, columns_of_roles, target=target)
+            if is_large(path):
+                return prepare_large(table, choices, columns_of_roles, target=target)
+            return prepare(ReportedRows(table), choices, columns_of_roles, target=target)
         except EncodingError as problem:
             # Latin-1 reads any bytes, so that the other problems of the table come up, too.
             table = reading.opened(path, layout=replace(reading.layout, encoding="latin-1"))
