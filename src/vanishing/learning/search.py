@@ -10,7 +10,7 @@ from sklearn.metrics import get_scorer_names
 
 from vanishing._threads import check_jobs, one_blas_thread
 from vanishing._types import Array, FloatArray, Labels, Table, Vector
-from vanishing.checks import check_flag
+from vanishing.checks import check_choice, check_flag
 from vanishing.constructions.base import GeneratorTransformer
 from vanishing.estimators.fits import Remarks, all_or_nothing
 from vanishing.estimators.progress import Progress, listening
@@ -20,6 +20,7 @@ from vanishing.learning.classifier import VanishingClassifier, adopt_parts
 from vanishing.learning.default import resolved
 from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.folds import folds_of
+from vanishing.learning.gaps import check_in_memory, fit_gaps, rows_without_gaps
 from vanishing.learning.grid import is_auto, search_grid
 from vanishing.learning.held_out import HeldOutError, error_of_choosing, reliability
 from vanishing.learning.labels import (
@@ -86,6 +87,8 @@ class VanishingClassifierCV(PipelineClassifier):
         As in `VanishingClassifier`.
     class_weight : dict, "balanced" or None, default=None
         As in `VanishingClassifier`.
+    missing : "error" or "ignore", default="error"
+        As in `VanishingClassifier`; the search looks at rows without gaps.
     n_jobs : int, default=None
         Threads over folds, and over the psi of a given grid.
     verbose : int, default=0
@@ -175,6 +178,7 @@ class VanishingClassifierCV(PipelineClassifier):
         scale: bool | str | object = "auto",
         clip: bool = True,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        missing: Literal["error", "ignore"] = "error",
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
@@ -186,6 +190,7 @@ class VanishingClassifierCV(PipelineClassifier):
         self.scale = scale
         self.clip = clip
         self.class_weight = class_weight
+        self.missing = missing
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -250,6 +255,7 @@ class VanishingClassifierCV(PipelineClassifier):
         check_flag("clip", self.clip)
         check_jobs(self.n_jobs)
         check_class_weight(self.class_weight)
+        check_choice("missing", self.missing, ("error", "ignore"))
         VanishingFeatures(self.transformer).check_parameters()
         if "psi" not in clone(resolved(self.transformer)).get_params(deep=False):
             raise TypeError(
@@ -291,6 +297,10 @@ def search(model: VanishingClassifierCV, X, y, sample_weight, groups) -> Vanishi
     with all_or_nothing(model):
         rows = labelled_rows(model, X, y, sample_weight, keep_all=True)
         check_two_classes(rows.classes)
+        given = rows
+        if model.missing == "ignore":
+            check_in_memory(rows)
+            rows = rows_without_gaps(rows)
         if not rows.in_memory and not getattr(model.transformer, "fits_sources", True):
             refuse(model.transformer, X)
         folds, units = folds_of(
@@ -333,6 +343,8 @@ def search(model: VanishingClassifierCV, X, y, sample_weight, groups) -> Vanishi
         with listening(None):  # the search is over, and its steps are what was listened to
             present = rows.present() if rows.in_memory else rows
             remarks = _refit(model, classifier, present, temperature)
+            if model.missing == "ignore":
+                classifier.gaps_ = fit_gaps(classifier, given.present())
         _with_remarks(model, remarks, tuning).warn()
         return model
 

@@ -55,6 +55,8 @@ ROWS_PER_BIN, MOST_BINS = 30, 10  # of a reliability diagram: shares are good to
 DRAWS = (50, 200)
 DRAWN_SCORES = 4e8
 
+MOST_PATTERNS = 20  # of gaps in several columns that have a classifier of their own
+
 # -- Rows far outside (of 100 ordinary splits each of 13 data sets 4 would warn, all of one set) --
 
 FAR = 0.5  # how far beyond the range of a column in training, relative to it, is far outside

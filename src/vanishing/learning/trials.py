@@ -180,12 +180,15 @@ class Trials:
             "transformer": self._transformers[choice],
             "clip": model.clip,
             "class_weight": model.class_weight,
+            "missing": model.missing,
         }
         defaults = VanishingClassifier().get_params(deep=False)
         changed = {
             name: value
             for name, value in given.items()
-            if value is not defaults[name] and value is not None
+            if value is not None
+            and value is not defaults[name]
+            and not (isinstance(value, str) and value == defaults[name])
         }
         return {"psi": point.psi, "C": C, **changed}
 
