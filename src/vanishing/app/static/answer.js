@@ -57,7 +57,9 @@ function equationsOf({ equations }) {
 
 function equationOf(equation) {
   const inside = scrolling(written(equation), equation.text);
-  const constants = equation.constants.length ? constantsOf(equation.constants) : null;
+  // The only number of an equation stands in it.
+  const isAlone = equation.constants.length === 1 && equation.constants[0].name === "1";
+  const constants = isAlone ? null : constantsOf(equation.constants);
   return el("li", {}, inside, constants, equation.note ? el("p", { class: "note" }, equation.note) : null);
 }
 
