@@ -23,6 +23,7 @@ def panels():
 
 
 def save(figure, name):
+    """Write a picture."""
     figure.savefig(IMAGES / f"how_{name}.png", dpi=110)
     plt.close(figure)
 
@@ -44,7 +45,7 @@ def products():
     ends = np.array([np.log(y).min(), np.log(y).max()])
     right.plot(ends, ends, color=RED)
     right.set(
-        xlabel=f"{fit[0]:.2f} + {fit[1]:.2f} log a − {-fit[2]:.2f} log b",
+        xlabel=f"{fit[0]:.2f} + {fit[1]:.2f} log a {fit[2]:.2f} log b",
         ylabel="log y",
         title="its logarithm is linear in logarithms",
     )
@@ -59,13 +60,14 @@ def reductions():
     powers = [(i, j) for i in range(6) for j in range(6 - i)]
     basis = np.column_stack([u[:, 0] ** i * u[:, 1] ** j for i, j in powers])
     coef = np.linalg.lstsq(basis, y, rcond=None)[0]
-    slopes = [
-        sum(c * i * u[:, 0] ** max(i - 1, 0) * u[:, 1] ** j for c, (i, j) in zip(coef, powers, strict=True)),
-        sum(c * j * u[:, 0] ** i * u[:, 1] ** max(j - 1, 0) for c, (i, j) in zip(coef, powers, strict=True)),
-    ]  # fmt: skip
+    a, b = u.T
+    slopes = np.zeros((2, len(u)))
+    for c, (i, j) in zip(coef, powers, strict=True):
+        slopes[0] += c * i * a ** max(i - 1, 0) * b**j
+        slopes[1] += c * j * a**i * b ** max(j - 1, 0)
     figure, (left, right) = panels()
     left.scatter(*slopes, color=BLUE, **DOTS)
-    ends = np.array([min(slopes[0]), max(slopes[0])])
+    ends = np.array([slopes[0].min(), slopes[0].max()])
     left.plot(ends, -ends, color=RED)
     left.set(
         xlabel="change of y with log a", ylabel="with log b", title="slopes of the smooth function"
@@ -224,7 +226,9 @@ def integrals():
     best = float((rows[0] - rows[0, 0]) @ terms[0] / (terms[0] @ terms[0]))
     right.plot(t, rows[0] - best * terms[0], color=GREY, label="without x y")
     right.legend(frameon=False)
-    right.set(xlabel="t", ylabel="x − Σ c ∫ θ dt", title="the right equation keeps it constant")
+    right.set(
+        xlabel="t", ylabel="x less its integrals", title="the right equation keeps it constant"
+    )
     save(figure, "motion_integrals")
 
 
@@ -250,6 +254,7 @@ def shooting():
 
 
 def main():
+    """Write all pictures."""
     with mpl.rc_context({"axes.titlesize": "medium", "font.size": 9}):
         for draw in (products, reductions, front, prediction, weights, threshold):
             draw()

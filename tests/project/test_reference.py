@@ -1,4 +1,4 @@
-"""The reference: every public class and function has links to others, and all of them lead there."""
+"""The reference: every public class and function has links to others, and all lead somewhere."""
 
 import importlib
 import inspect
