@@ -83,7 +83,7 @@ def sentences(source):
         text = re.sub(r"`+[^`]*`+|\$[^$]+\$", "Code", text)  # code and formulas are one word each
         text = re.sub(r"[*_]{1,2}(\S(?:.*?\S)?)[*_]{1,2}", r"\1", text)
         text = re.sub(r"\b([A-Z]|e\.g|i\.e|et al|cf|Fig|vs|approx)\. ", r"\1 ", text)
-        for part in re.split(r"(?<=[.!?])[)\"”]* +(?=[A-Z0-9\"“(])", text):
+        for part in re.split(r"(?<=[.!?])[)\"”]* +(?=[A-Z0-9\"“(]|psi |mse |scikit)", text):
             if re.search(r"\w", part):
                 found.append(Sentence(part.strip(), line))
     return found

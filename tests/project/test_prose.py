@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import runpy
 import sys
 from pathlib import Path
 
@@ -72,3 +73,29 @@ def test_every_picture_has_words_for_those_who_do_not_see_it(prose):
     for name, text in prose.pages().items():
         for alt in re.findall(r"!\[([^\]]*)\]\([^)]*\)", text):
             assert len(alt.split()) >= 4, f"{name}: a picture is called {alt!r}"
+
+
+def test_thumbnails_have_words():
+    pytest.importorskip("sphinx_gallery"), pytest.importorskip("myst_parser")
+    from docutils import nodes
+    from docutils.utils import new_document
+
+    conf = runpy.run_path(ROOT / "docs" / "conf.py")
+    page = new_document("page")
+    page += nodes.image(uri="/gallery/images/thumb/sphx_glr_plot_gas_law_thumb.png", alt="")
+    page += nodes.image(uri="/gallery/images/sphx_glr_plot_gas_law_001.png", alt="gas law")
+    conf["_words_for_thumbnails"](None, page)
+    first, second = (image["alt"] for image in page.findall(nodes.image))
+    title = (ROOT / "examples" / "plot_gas_law.py").read_text(encoding="utf-8").splitlines()[1]
+    assert title in first and second == "gas law"
+
+
+def test_pages_keep_short_sentences(prose):
+    """As many words as docs/style.md says: new pages are to be read aloud, too."""
+    texts = prose.pages()
+    for name, text in texts.items():
+        longest = max(prose.sentences(text), key=lambda sentence: sentence.n_words)
+        assert longest.n_words <= 60, f"{name}:{longest.line}: {longest.text}"
+    measure = prose.Measure.of([s for text in texts.values() for s in prose.sentences(text)])
+    assert measure.long <= 0.04
+    assert measure.n_riddles <= 0.03 * measure.n_sentences

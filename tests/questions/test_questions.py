@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from tables_of_laws import gas, nothing
 
-from vanishing.questions import EXAMPLES, QUESTIONS, READING, Reading, describe, read
+from vanishing.questions import (
+    EXAMPLES,
+    QUESTIONS,
+    READING,
+    Reading,
+    describe,
+    read,
+    settings,
+)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +57,7 @@ def test_files_are_what_their_names_say(answer, tmp_path):
         file.write(tmp_path / file.name)
         assert (tmp_path / file.name).stat().st_size > 20, file.name
         assert answer.file_for(f"other.{file.name.split('.', 1)[1]}").media_type == file.media_type
-    assert answer.file_for("model.anything").name == "laws.json"
+    assert answer.file_for("model.anything") is None
 
 
 def test_what_is_there_to_copy_does_the_same(answer):
@@ -109,3 +117,40 @@ def test_examples_can_be_read(name, tmp_path):
     description = describe(path, roles=roles if name != "gas" else {})
     assert description.n_rows == description.n_seen >= 178
     assert (description.problems == ()) == (name != "pump")  # which has gaps to be filled
+
+
+@pytest.mark.parametrize("options", [{"robust": True}, {"check": "p*V = R*n*T"}, {"target": None}])
+def test_a_table_beyond_memory_gets_the_same_answer(tmp_path, monkeypatch, options):
+    path = tmp_path / "gas.csv"
+    rows = gas(3000)
+    rows.loc[7, "p"] *= 2.0
+    rows.loc[2500, "T"] = np.nan
+    rows.to_csv(path, index=False)
+    asked = {"target": "p", **options, **({} if "check" in options else {"functions": "none"})}
+    table = read(path, Reading(missing="drop"))
+    expected = QUESTIONS["laws"].ask(table, **asked)
+    monkeypatch.setattr(settings, "LARGE", 1000)
+    monkeypatch.setattr(settings, "FIRST_ROWS", 1000)
+    monkeypatch.setattr(settings, "SHOWN_ROWS", 500)
+    answer = QUESTIONS["laws"].ask(table, **asked)
+    assert answer.heading == expected.heading and answer.found == expected.found
+    assert answer.verdict == expected.verdict
+    for ours, theirs in zip(answer.equations, expected.equations, strict=True):
+        assert ours.text == theirs.text
+        for one, other in zip(ours.constants, theirs.constants, strict=True):
+            assert one.value == pytest.approx(other.value, rel=1e-9)
+            assert one.std == pytest.approx(other.std, rel=1e-6)
+    assert "a large table" in " ".join(answer.notes)
+    for file in answer.take_away()[:2]:
+        file.write(tmp_path / file.name)
+
+
+def test_what_is_wrong_in_the_rest_of_a_large_table_is_named(tmp_path, monkeypatch):
+    path = tmp_path / "long.csv"
+    lines = [f"{i},{i * i}" for i in range(1, 3001)]
+    lines[2000] = "high,4"
+    path.write_text("\n".join(["a,b", *lines]))
+    monkeypatch.setattr(settings, "LARGE", 1000)
+    monkeypatch.setattr(settings, "FIRST_ROWS", 1000)
+    with pytest.raises(ValueError, match="line 2002, column 'a': 'high' is not a number"):
+        QUESTIONS["laws"].ask(read(path), target="b", functions="none")

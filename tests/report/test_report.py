@@ -22,7 +22,7 @@ import sklearn
 from helpers import training_classes
 from pages import HOSTILE, Page
 from sklearn.base import clone
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_iris, load_wine, make_moons
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -347,8 +347,7 @@ def test_it_is_told_whether_rows_are_those_of_the_fit(tmp_path):
         )
         assert "These are not exactly the training rows" in report(tmp_path, model, X, y).words
     assert (
-        "cannot be told whether these are the training rows"
-        in report(tmp_path, model, X[::2]).words
+        "is unknown whether these are the training rows" in report(tmp_path, model, X[::2]).words
     )  # no labels
 
 
@@ -425,7 +424,7 @@ def test_settings_that_a_search_did_not_look_at_are_not_counted(tmp_path):
     n_tried = np.count_nonzero(np.isfinite(scores))
     assert n_tried < len(scores)
     page = report(tmp_path, model, X, y)
-    assert f"best of {n_tried} settings, so" in page.words
+    assert f"best of {n_tried} settings, which" in page.words
     assert f"best of {n_tried} settings that were tried" in page.words
 
 
@@ -757,7 +756,7 @@ def test_page_renders_quietly(browser, tmp_path, iris, width, dark):
     heights = browser.run(
         "[...document.querySelectorAll('section')].map(s => s.getBoundingClientRect().height)"
     )
-    assert len(heights) == 10 and min(heights) > 50
+    assert len(heights) == 11 and min(heights) > 50
 
 
 @pytest.mark.parametrize("n_columns", [2, 3, 6])
@@ -965,3 +964,17 @@ def test_without_scripts_everything_but_the_picture_is_there(browser, tmp_path, 
         "noscript p",
     ):
         assert browser.page.locator(selector).first.bounding_box()["height"] > 10
+
+
+def test_probabilities_are_shown_beside_what_happened(tmp_path):
+    rows, y = make_moons(400, noise=0.3, random_state=0)
+    search = VanishingClassifierCV(OAVI(), psis=(0.1,), Cs=(1.0,), scale=True).fit(rows, y)
+    text = write_report(search, rows, y, tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Reliability diagram" in text and "held out in cross-validation" in text
+    assert "free of the luck of the best of 1 settings" in text
+    model = VanishingClassifier().fit(rows, y)
+    text = write_report(model, rows, y, tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "appears to have been fitted to" in text
+    assert text.count('class="whisker"') >= 1
+    text = write_report(model, rows, None, tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Reliability diagram" not in text

@@ -141,7 +141,7 @@ class TextReader:
         raise FormulaError(message, problem, start)
 
     def _refuse(self, name: str) -> NoReturn:
-        self.fail(f"the name {shown(name)} cannot be told from others; rename the column")
+        self.fail(f"the name {shown(name)} looks like another one; rename the column")
 
     def unknown(self, token: Token) -> Node:
         """Return what a name that is no column stands for."""

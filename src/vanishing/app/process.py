@@ -42,6 +42,8 @@ class Worker:
                     stdin=asyncio.subprocess.PIPE,
                     stdout=asyncio.subprocess.PIPE,
                     limit=_LINE,
+                    # What is too large for memory goes to the folder as well.
+                    env={**os.environ, "TMPDIR": str(self.folder), "TEMP": str(self.folder)},
                     # Ctrl-C is for us, who end the process.
                     start_new_session=os.name == "posix",
                 )

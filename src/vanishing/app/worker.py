@@ -15,13 +15,12 @@ import traceback
 import warnings
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import asdict
 
 from vanishing.app import settings
-from vanishing.app.tasks import TASKS, GoneError
+from vanishing.app.tasks import TASKS, GoneError, in_words, problems
 from vanishing.app.warming import Warming
 from vanishing.estimators.progress import listening
-from vanishing.questions import problems_of
+from vanishing.questions import QUESTIONS, problems_of
 from vanishing.tables.errors import TableError
 
 # Warnings of the task at hand, in their order.
@@ -74,12 +73,12 @@ def _answer(task: dict, warming, send: Callable) -> None:
             result = TASKS[name](**task)
         send(event="result", result=result, warnings=list(_heard))
     except TableError as error:
-        problems = [asdict(problem) for problem in problems_of(error)]
-        send(event="error", message=str(error), problems=problems)
+        send(event="error", message=str(error), problems=problems(problems_of(error)))
     except GoneError:
         send(event="error", kind="gone", details={})
     except (ValueError, TypeError, ImportError) as error:
-        send(event="error", message=" ".join(str(error).split()))
+        options = QUESTIONS[question].options if (question := task.get("question")) else ()
+        send(event="error", message=in_words(" ".join(str(error).split()), options))
     except OSError as error:
         send(event="error", message=f"{error.strerror or error}.")
     except MemoryError:

@@ -11,7 +11,7 @@ from vanishing.cli.console import fail, sentences
 # In the order of the help.
 COMMANDS = (
     *("app", "demo", "laws", "motion", "outliers", "repair", "calibrate", "rules", "check"),
-    *("fit", "predict", "show", "report", "export", "reproduce"),
+    *("fit", "predict", "show", "report", "export", "reproduce", "mcp", "warm-up"),
 )
 
 
@@ -28,24 +28,10 @@ def main():
 
 def build_app():
     """Return the typer application, with all commands."""
-    from vanishing.cli import (  # noqa: F401
-        calibrate,
-        check,
-        demo,
-        export,
-        fit,
-        laws,
-        motion,
-        outliers,
-        predict,
-        repair,
-        report,
-        reproduce,
-        rules,
-        serve,
-        show,
-    )
+    from vanishing.cli import asking, demo, models, reproduce, serve, warm_up  # noqa: F401
     from vanishing.cli.app import app
 
-    app.registered_commands.sort(key=lambda command: COMMANDS.index(command.callback.__name__))
+    app.registered_commands.sort(
+        key=lambda command: COMMANDS.index(command.callback.__name__.replace("_", "-"))
+    )
     return app

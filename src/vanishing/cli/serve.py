@@ -1,9 +1,10 @@
-"""The command ``app``: a page on this machine, for who has a table and a question."""
+"""The commands ``app`` and ``mcp``: the questions on a page of this machine, and for agents."""
 
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated
 
-from typer import Option
+from typer import Argument, Option
 
 from vanishing.cli.app import command
 from vanishing.cli.console import fail
@@ -31,10 +32,36 @@ def app(
     """
     missing = [name for name in ("starlette", "uvicorn", "jinja2") if find_spec(name) is None]
     if missing:
-        fail(
-            f"The page needs {', '.join(missing)}: install with "
-            "python -m pip install 'vanishing[app]'"
-        )
+        from vanishing.checks import install
+
+        fail(f"The page needs {', '.join(missing)}: install with {install('app')}")
     from vanishing.app.server import serve
 
     serve(host, port, browser)
+
+
+@command("vanishing mcp ~/measurements")
+def mcp(
+    folders: Annotated[
+        list[Path], Argument(help="The folders whose tables may be read; no others are.")
+    ],
+    out: Annotated[
+        Path | None,
+        Option(
+            help="The folder for reports and models.",
+            show_default="a new one among the temporary folders",
+        ),
+    ] = None,
+):
+    """Answer agents: a server of the Model Context Protocol on stdin and stdout.
+
+    Its tools are describe_table, find_laws, check_law, find_outliers, repair, classify and
+    conserved_quantities.
+    """
+    if find_spec("mcp") is None:
+        from vanishing.checks import install
+
+        fail(f"Agents are answered with mcp: install with {install('agent')}")
+    from vanishing.agent.server import serve
+
+    serve(folders, out)

@@ -122,7 +122,7 @@ class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
         ----------
         points : array-like of shape (n_points, n_features)
             Coordinates as integers, `fractions.Fraction`, `decimal.Decimal` or strings such as
-            "0.1" and "1/3". Floats are refused but for integers such as 14.0. Duplicate points
+            "0.1" and "1/3". Floats are refused, except integers such as 14.0. Duplicate points
             count once.
 
         Returns

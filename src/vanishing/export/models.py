@@ -233,4 +233,4 @@ def _equations(generators) -> list[str]:
         n_features = len(generators.feature_names)
         if math.comb(n_features + generators.degree, n_features) > _EXPANDED:
             return [f"    {len(generators)}, as products of components"]
-    return [f"    {g.shortened(_SHOWN)} = 0" for g in generators]
+    return [f"    {g.equation(limit=_SHOWN)}" for g in generators]

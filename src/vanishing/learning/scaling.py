@@ -171,8 +171,8 @@ class Scaling:
         """Learn the scaling from the range of each column: some need no more."""
         if not (self.in_unit_range or self._is("maxabs") or self.scale is False):
             raise TypeError(
-                f"scale={self.scale!r} needs the rows in memory: give arrays, or scale=True, "
-                "'maxabs' or False."
+                f"scale={self.scale!r} needs the rows in memory: give arrays, False, or one of "
+                f"{', '.join(map(repr, (True, *NAMES)))}."
             )
         self.fit_transform(np.vstack([low, high]))
         return self
@@ -184,6 +184,11 @@ class Scaling:
 
     def _is(self, name: str) -> bool:
         return isinstance(self.scale, str) and self.scale == name
+
+    @property
+    def wants_rows(self) -> bool:
+        """Whether it is one that learns from rows, of which some may stand for all."""
+        return self._is("quantile") or self._is("log")
 
     @property
     def is_identity(self) -> bool:

@@ -2,45 +2,52 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import get_scorer_names
-from sklearn.model_selection import check_cv
+from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import check_jobs, one_blas_thread
-from vanishing._types import Array, Labels, Table, Vector
-from vanishing.checks import check_flag
+from vanishing._types import Array, FloatArray, Labels, Table, Vector
+from vanishing.checks import check_choice, check_flag
 from vanishing.constructions.base import GeneratorTransformer
 from vanishing.estimators.fits import Remarks, all_or_nothing
 from vanishing.estimators.progress import Progress, listening
 from vanishing.learning import settings
-from vanishing.learning.candidates import Free, families, others
+from vanishing.learning.candidates import Free, bent, families, others, simpler
 from vanishing.learning.classifier import VanishingClassifier, adopt_parts
 from vanishing.learning.default import resolved
 from vanishing.learning.features import VanishingFeatures
+from vanishing.learning.folds import folds_of
+from vanishing.learning.gaps import check_in_memory, fit_gaps, rows_without_gaps
 from vanishing.learning.grid import is_auto, search_grid
+from vanishing.learning.held_out import HeldOutError, error_of_choosing, reliability
 from vanishing.learning.labels import (
     LabelledRows,
     check_class_weight,
     check_two_classes,
-    labelled_rows_in_memory,
+    labelled_rows,
 )
 from vanishing.learning.pipeline import fit_parts, remarks_on_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
 from vanishing.learning.scaling import NAMES, check_scale
 from vanishing.learning.search_results import (
+    FrontPoint,
+    front,
     read_search,
     set_classifier,
+    set_held_out,
     set_results,
     write_search,
 )
 from vanishing.learning.svm import L1SquaredHingeSVC
+from vanishing.learning.temperature import learn_temperature, probabilities
 from vanishing.learning.trials import Trials, describe
 from vanishing.learning.tuning import Tuning
 from vanishing.persistence import register
+from vanishing.rows.intake import refuse
 
 _MEASURED = ("fit_time", "score_time", "score")
 
@@ -83,6 +90,8 @@ class VanishingClassifierCV(PipelineClassifier):
         As in `VanishingClassifier`.
     class_weight : dict, "balanced" or None, default=None
         As in `VanishingClassifier`.
+    missing : "error" or "ignore", default="error"
+        As in `VanishingClassifier`; the search looks at rows without gaps.
     n_jobs : int, default=None
         Threads over folds, and over the psi of a given grid.
     verbose : int, default=0
@@ -93,18 +102,33 @@ class VanishingClassifierCV(PipelineClassifier):
     best_params_ : dict
         Parameters of `VanishingClassifier`: psi, C, and all others in which the model differs from
         its defaults. ``VanishingClassifier().set_params(**search.best_params_).fit(X, y)`` is the
-        model of the search, but for `temperature_`.
+        model of the search, except for `temperature_`.
     best_score_ : float
         Mean score of the best parameters over the folds.
+    error_ : float or None
+        The share of mistakes in cross-validation that is to be expected of what has been chosen,
+        which the best of many scores flatters: chosen anew on rows that are drawn with repetition,
+        measured on the others. Each class counts alike with class_weight="balanced". None with
+        another `scoring`.
+    error_interval_ : (float, float) or None
+        A 95 % interval for it, also of groups of rows where there are some.
+    reliability_ : ndarray of shape (n_bins, 3)
+        Whether probabilities are right, on rows held out, in bins of the probability of the
+        predicted class: its mean, how often that class was right, and the number of rows.
     best_index_ : int
         Their place in `cv_results_`.
     cv_results_ : dict of arrays of shape (n_points,)
         As of scikit-learn's GridSearchCV: ``param_psi``, ``param_C``, ``params``,
         ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``, ``rank_test_score``,
-        and times; in the order in which they were looked at. NaN where that was not worth it, or
-        would have taken too long or too much memory.
+        times, and ``mean_complexity``; in the order in which they were looked at. NaN where that
+        was not worth it, or would have taken too long or too much memory.
+    front_ : list of FrontPoint
+        What was looked at and is better than all that is simpler, the simplest first: complexity,
+        score, its standard deviation over the folds, and parameters of `VanishingClassifier`.
     classifier_ : VanishingClassifier
         Fitted to all rows with the best parameters.
+    complexity_ : int or None
+        How many numbers decide; as in `VanishingClassifier`.
     n_generators_, n_terms_ : int
         |G| and |O| of `classifier_`, summed over the classes.
     sparsity_ : float
@@ -147,8 +171,9 @@ class VanishingClassifierCV(PipelineClassifier):
     cv_results_: dict[str, Array | list[dict[str, object]]]
     classifier_: VanishingClassifier
     n_splits_: int
-
-    fits_sources = False
+    error_: float | None
+    error_interval_: tuple[float, float] | None
+    reliability_: FloatArray
 
     def __init__(
         self,
@@ -161,6 +186,7 @@ class VanishingClassifierCV(PipelineClassifier):
         scale: bool | str | object = "auto",
         clip: bool = True,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        missing: Literal["error", "ignore"] = "error",
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
@@ -172,27 +198,39 @@ class VanishingClassifierCV(PipelineClassifier):
         self.scale = scale
         self.clip = clip
         self.class_weight = class_weight
+        self.missing = missing
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Table, y: Labels | None = None, sample_weight: Vector | None = None) -> Self:
+    def fit(
+        self,
+        X: Table,
+        y: Labels | None = None,
+        sample_weight: Vector | None = None,
+        groups: Labels | None = None,
+    ) -> Self:
         """Choose by cross-validation, and fit to all rows with what was best.
 
-        An interrupted search takes the best of what it has looked at, and says so.
+        Of more than 100,000 rows about so many are looked at by the search, of each class a like
+        share: the same ones in whatever blocks and wherever they are. The final fit reads all.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Labels of at least two classes.
+        X : array-like of shape (n_samples, n_features), or a source of rows
+            As `OAVI.fit` takes it.
+        y : array-like of shape (n_samples,), default=None
+            Labels of at least two classes; as `VanishingFeatures.fit` takes them.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, in fits and in scores.
+        groups : array-like of shape (n_samples,), default=None
+            Which rows belong together: those of a group are in the same fold. A Dask collection if
+            X is one.
 
         Returns
         -------
         self : VanishingClassifierCV
         """
-        search(self, X, y, sample_weight)
+        search(self, X, y, sample_weight, groups)
         return self
 
     def set_params(self, **params: Any) -> Self:
@@ -219,12 +257,19 @@ class VanishingClassifierCV(PipelineClassifier):
             )
         return super().set_params(**params)
 
+    @property
+    def front_(self) -> list[FrontPoint]:
+        """What was looked at and is better than all that is simpler, the simplest first."""
+        check_is_fitted(self)
+        return front(self.cv_results_)
+
     def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_scale(self.scale, ("auto", *NAMES))
         check_flag("clip", self.clip)
         check_jobs(self.n_jobs)
         check_class_weight(self.class_weight)
+        check_choice("missing", self.missing, ("error", "ignore"))
         VanishingFeatures(self.transformer).check_parameters()
         if "psi" not in clone(resolved(self.transformer)).get_params(deep=False):
             raise TypeError(
@@ -248,13 +293,13 @@ class VanishingClassifierCV(PipelineClassifier):
 # -- The search -----------------------------------------------------------------------------------
 
 
-def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingClassifierCV:
+def search(model: VanishingClassifierCV, X, y, sample_weight, groups) -> VanishingClassifierCV:
     """Fit a `VanishingClassifierCV`.
 
     Parameters
     ----------
     model : VanishingClassifierCV
-    X, y, sample_weight : rows, labels and weights
+    X, y, sample_weight, groups : rows, labels, weights and groups
         As its `fit` takes them.
 
     Returns
@@ -264,22 +309,32 @@ def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingC
     model.check_parameters()
     psis, Cs, first_Cs = search_grid(model.psis, model.Cs)
     with all_or_nothing(model):
-        rows = labelled_rows_in_memory(model, X, y, sample_weight, keep_all=True)
+        rows = labelled_rows(model, X, y, sample_weight, keep_all=True)
         check_two_classes(rows.classes)
+        given = rows
+        if model.missing == "ignore":
+            check_in_memory(rows)
+            rows = rows_without_gaps(rows)
+        if not rows.in_memory and not getattr(model.transformer, "fits_sources", True):
+            refuse(model.transformer, X)
+        folds, units = folds_of(
+            rows, X, y, sample_weight, groups, cv=model.cv, whole=psis is not None
+        )
         progress = Progress(type(model).__name__, model.verbose)
-        trials = Trials(model, _folds(model.cv, rows, y), progress)
+        trials = Trials(model, folds, progress)
         if psis is None:
             trials = trials.thinned(settings.MOST_ROWS)
         free = Free(is_auto(model.scale), model.transformer is None, psis is None)
-        tuning = Tuning(trials, psis, families(free, trials), partial(others, free))
-        interrupted = False
+        tuning = Tuning(
+            trials,
+            psis,
+            families(free, trials),
+            partial(others, free),
+            partial(bent, trials),
+            simpler if free.transformer and free.psi else None,
+        )
         with one_blas_thread():
-            try:
-                tuning.run()
-            except KeyboardInterrupt:
-                if not trials.looks:
-                    raise
-                interrupted = True
+            tuning.run()
         best, place = tuning.best()
         tried = [
             (at, i)
@@ -295,17 +350,37 @@ def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingC
             [trials.params(at.point, Cs[i]) for at, i in tried],
             [fits.mean(axis=0), fits.std(axis=0), scores.mean(axis=0), scores.std(axis=0)],
             splits,
+            np.array([at.complexity(i) if i in at.by_C else np.nan for at, i in tried]),
             next(k for k, (at, i) in enumerate(tried) if at is best and i == place),
+        )
+        held_out = trials.held_out(best, place)
+        temperature = learn_temperature(*held_out)
+        set_held_out(
+            model,
+            _error(trials, units),
+            reliability(probabilities(held_out.values, temperature), *held_out[1:]),
         )
         classifier = trials.classifier(best.point, Cs[place])
         classifier.n_jobs = model.n_jobs
         with listening(None):  # the search is over, and its steps are what was listened to
-            remarks = _refit(model, classifier, rows.present(), trials.temperature(best, place))
-        _with_remarks(model, remarks, tuning, interrupted).warn()
+            present = rows.present() if rows.in_memory else rows
+            remarks = _refit(model, classifier, present, temperature)
+            if model.missing == "ignore":
+                classifier.gaps_ = fit_gaps(classifier, given.present())
+        _with_remarks(model, remarks, tuning).warn()
         return model
 
 
-def _with_remarks(model, remarks: Remarks, tuning: Tuning, interrupted: bool) -> Remarks:
+def _error(trials: Trials, units: np.ndarray) -> HeldOutError | None:
+    """Return the error of what was chosen among all that was looked at, where it was by errors."""
+    if trials.model.scoring is not None:
+        return None
+    looks = [look for look in trials.looks.values() if look.by_C]
+    correct = [look.correct(place) for look in looks for place in look.by_C]
+    return error_of_choosing(np.column_stack(correct), looks[0].counts, units)
+
+
+def _with_remarks(model, remarks: Remarks, tuning: Tuning) -> Remarks:
     """Return the remarks on a classifier, with those on its search."""
     looks = tuning.trials.looks.values()
     problems = [problem for look in looks for problem in look.problems]
@@ -314,10 +389,7 @@ def _with_remarks(model, remarks: Remarks, tuning: Tuning, interrupted: bool) ->
         message = f"in {len(problems)} of the search's {total} fits; the first says: {problems[0]}"
         remarks = remarks._replace(problems=(*remarks.problems, message))
     notes = [] if remarks.nothing is None else [remarks.nothing]
-    if interrupted:
-        notes.append("the search was interrupted, and what it had found until then is taken.")
-    else:
-        notes += _edges(model)
+    notes += _edges(model)
     if tuning.skipped:
         notes.append(f"not looked at: {'; '.join(tuning.skipped)}.")
     return remarks._replace(nothing=" Also: ".join(notes) or None)
@@ -355,38 +427,15 @@ def _refit(
     scaled = scale_rows(rows, classifier.scale, classifier.clip)
     finals = [L1SquaredHingeSVC(classifier.C, class_weight=classifier.class_weight)]
     transformer = resolved(classifier.transformer, classifier.psi)
-    (parts,) = fit_parts(scaled, transformer, finals, n_jobs=model.n_jobs)
+    (parts,) = fit_parts(
+        scaled,
+        transformer,
+        finals,
+        max_equations=classifier.max_equations,
+        n_jobs=model.n_jobs,
+    )
     set_classifier(model, adopt_parts(classifier, parts, temperature))
     return remarks_on_parts(type(model).__name__, parts)
-
-
-def _folds(cv, rows: LabelledRows, y) -> list[tuple[LabelledRows, LabelledRows]]:
-    """Return training and validation rows; those of weight zero count as absent."""
-    if cv is None or isinstance(cv, Integral):  # others may know the rows by their places
-        rows = rows.present()
-        y = rows.part.y
-    splits = check_cv(cv, y, classifier=True).split(rows.part.X, y)
-    return [_fold(rows, *split) for split in splits]
-
-
-def _fold(rows: LabelledRows, train, test) -> tuple[LabelledRows, LabelledRows]:
-    training, validation = rows.at(train).present(), rows.at(test).present()
-    missing = np.setdiff1d(np.arange(len(rows.classes)), training.part.y)
-    if missing.size:
-        label = rows.classes.tolist()[missing[0]]
-        n_rows = int(np.count_nonzero(rows.present().part.y == missing[0]))
-        remedy = (
-            "Add rows of this class, or leave it out."
-            if n_rows == 1
-            else "Use fewer folds, or a splitter that spreads its rows over the folds."
-        )
-        raise ValueError(
-            f"a training fold has no samples of class {label!r}, which has {n_rows} "
-            f"row{'' if n_rows == 1 else 's'} in all. {remedy}"
-        )
-    if not len(validation.part.y):
-        raise ValueError("a validation fold has no samples. Use fewer folds.")
-    return training, validation
 
 
 register(VanishingClassifierCV, write_search, read_search)

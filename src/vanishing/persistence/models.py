@@ -162,8 +162,8 @@ class Writer(ValueWriter):
             return {"splitter": cls.__name__, "parameters": parameters}
         raise TypeError(
             f"{what} is {value!r}, which a model file cannot hold: it holds data and no code. "
-            "Replace it with set_params before saving, which leaves what is fitted as it is; or "
-            "use pickle where you trust the file."
+            "Replace it with set_params before saving, which leaves the fit unchanged; or use "
+            "pickle if you trust the file."
         )
 
     def input(self, model) -> dict:

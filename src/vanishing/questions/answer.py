@@ -1,7 +1,6 @@
 """An answer is a value: what was found, in words, equations, tables and files to take away."""
 
 import math
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,7 +24,8 @@ class Equation:
     """An equation as text, LaTeX and MathML.
 
     ``chosen`` says whether it is the answer, ``measures`` what is known of it, such as its error,
-    and ``formula`` is the object that it was written from: a `Law`, or a generator.
+    and ``formula`` is the object that it was written from: a `Law`, or a generator. Equations with
+    the same ``group`` stand together; a ``note`` stands behind the equation.
     """
 
     text: str
@@ -35,6 +35,8 @@ class Equation:
     chosen: bool = True
     measures: dict[str, Any] = field(default_factory=dict)
     formula: Any = None
+    group: str = ""
+    note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the equation as JSON has it."""
@@ -103,6 +105,8 @@ class Answer:
         What else `to_dict` returns: the model in full.
     files : tuple of File
         The first one is meant where the name of a file says nothing else.
+    printed : tuple of str and AnswerTable
+        What a terminal shows, in its order, if not heading, equations, verdict and tables.
     command, python : str
         The same as a command line and as Python, to copy.
     chooser : callable or None
@@ -122,6 +126,7 @@ class Answer:
     model: Any = None
     details: dict[str, Any] = field(default_factory=dict)
     files: tuple[File, ...] = ()
+    printed: tuple[str | AnswerTable, ...] = ()
     question: str = ""
     command: str = ""
     python: str = ""
@@ -149,15 +154,10 @@ class Answer:
         """Return the files that can be written."""
         return self.files
 
-    def file_for(self, path: str | os.PathLike[str]) -> File:
-        """Return the file that the ending of a name asks for; the first one for other names."""
-        name = Path(path).name.lower()
+    def file_for(self, name: str) -> File | None:
+        """Return the file that the ending of a name asks for, or None if there is none."""
         fitting = [(e, file) for file in self.files for e in file.endings if name.endswith(e)]
-        if fitting:
-            return max(fitting, key=lambda pair: len(pair[0]))[1]
-        if not self.files:
-            raise ValueError(f"{path} is not written: there is nothing to write.")
-        return self.files[0]
+        return max(fitting, key=lambda pair: len(pair[0]), default=("", None))[1]
 
     def choose(self, place: int) -> "Answer":
         """Return the answer with another equation of ``front``, by its place there."""

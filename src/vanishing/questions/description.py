@@ -11,7 +11,7 @@ import numpy as np
 
 from vanishing.questions.answer import finite
 from vanishing.questions.options import Option
-from vanishing.questions.reading import READING, QuestionTable, Reading
+from vanishing.questions.reading import READING, QuestionTable, Reading, ReportedRows
 from vanishing.tables.cells import ColumnCells, is_missing
 from vanishing.tables.columns import Column, DateColumn, FlagColumn
 from vanishing.tables.errors import EncodingError, TableError, shortened
@@ -128,7 +128,7 @@ def describe(
     """
     table = QuestionTable(Path(path), Reading() if reading is None else reading)
     try:
-        first = FirstRows(table.reading.opened(table.path), _ROWS)
+        first = FirstRows(ReportedRows(table.reading.opened(table.path)), _ROWS)
         names = readable_names(first.names)
         cells = _cells(first, range(len(names)))
         n_seen = len(next(iter(cells), ()))

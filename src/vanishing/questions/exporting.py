@@ -69,5 +69,5 @@ def exported(model, language: str) -> str | bytes:
     from vanishing.rules.rules import Rules
 
     if isinstance(model, Rules) and language != "sql":
-        raise ValueError("these are rules, which are written in sql; vanishing rules writes more.")
+        raise ValueError("these are rules, which --to sql writes; vanishing rules writes more.")
     return LANGUAGES[language].write(model)

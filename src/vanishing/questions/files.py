@@ -7,9 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from vanishing.persistence.files import write_atomically
 from vanishing.questions.answer import PICTURES, File
 from vanishing.tables.recipe import Recipe
+
+_FORMULAS = tuple("=+-@\t\r")  # what they begin with
 
 
 def model_file(model, recipe: Recipe, name: str = "model.json") -> File:
@@ -50,7 +51,13 @@ def picture_file(drawn: Callable[[], Any]) -> File:
 def text_file(name: str, label: str, media_type: str, made: Callable[[], str]) -> File:
     """Return a file of text; ``made()`` returns the text."""
     ending = "." + name.split(".", 1)[1]
-    return File(name, label, media_type, lambda path: write_atomically(path, made()), (ending,))
+
+    def write(path: Path):
+        from vanishing.persistence.files import write_atomically
+
+        write_atomically(path, made())
+
+    return File(name, label, media_type, write, (ending,))
 
 
 def rows_file(name: str, label: str, rows: Callable[[], Iterable[Sequence]]) -> File:
@@ -63,6 +70,22 @@ def csv_text(rows: Iterable[Sequence]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
+
+
+def guarded(text: str) -> str:
+    """Return CSV in which a spreadsheet takes no text for a formula: such cells begin with '."""
+    return csv_text(
+        [f"'{cell}" if cell[:1] in _FORMULAS and not _is_number(cell) else cell for cell in row]
+        for row in csv.reader(io.StringIO(text))
+    )
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def language_files(model, name: str) -> tuple[File, ...]:

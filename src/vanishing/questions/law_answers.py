@@ -25,9 +25,9 @@ def law_answer(model, top: int | None = None) -> Answer:
         shown, tables = tuple(whole.by_group), [_of_groups(whole.by_group)]
     else:
         tables = [numbers_table(_sentence(law), _name(law), _constants(law)) for law in shown]
-    front = () if is_checked else whole.front
+    front = () if is_checked or whole.by_group is not None else whole.front
     chosen = whole.laws[0] if whole.laws else None
-    compared = tuple(_equation(law, str(law) == str(chosen)) for law in front)
+    compared = tuple(law_equation(law, str(law) == str(chosen)) for law in front)
     if front:
         rows = [
             ("->" if e.chosen else "", e.measures["n_terms"], f"{e.measures['error']:.4g}", e.text)
@@ -37,7 +37,7 @@ def law_answer(model, top: int | None = None) -> Answer:
     return Answer(
         found=whole.holds,
         verdict=printable(whole.verdict),
-        equations=tuple(_equation(law, whole.holds) for law in shown),
+        equations=tuple(law_equation(law, whole.holds) for law in shown),
         front=compared,
         tables=tuple(tables),
         model=model,
@@ -52,7 +52,8 @@ def _constants(law) -> list[Constant]:
     ]
 
 
-def _equation(law, chosen: bool) -> Equation:
+def law_equation(law, chosen: bool) -> Equation:
+    """Return a law as an equation of an answer."""
     of = "" if law.group is None else f"{printable(str(law.group))}: "
     measures = {"n_terms": law.n_terms, "error": law.error, "relative_error": law.relative_error}
     return Equation(

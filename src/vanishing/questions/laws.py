@@ -1,4 +1,4 @@
-"""Which law holds? A search among the columns of a table, or a check of an equation."""
+"""Laws that hold: a search among the columns of a table, or a check of an equation."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,95 +6,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vanishing.questions.answer import Answer, File
+import numpy as np
+
+from vanishing.questions import settings
+from vanishing.questions.answer import PICTURES, Answer, AnswerTable, File
 from vanishing.questions.files import language_files, model_file, picture_file, report_file
-from vanishing.questions.options import Option
+from vanishing.questions.large_tables import blocks_of, is_on_disk
 from vanishing.questions.pictures import law_pictures
-from vanishing.questions.question import Question
+from vanishing.questions.question import question_of
 from vanishing.questions.reading import QuestionTable
 from vanishing.questions.values import function_names, noise_of
 from vanishing.tables.preparing import PreparedTable
 
 _SHOWN = 20  # wrong rows that are named
-
-OPTIONS = (
-    Option(
-        "target",
-        "column",
-        "The column to explain",
-        "The column to explain.",
-        basic=True,
-        absent="none: laws among all columns",
-    ),
-    Option(
-        "functions",
-        "text",
-        "Functions",
-        "Functions of columns that laws may have: auto, none, or names with commas between, such "
-        "as sin,cos.",
-        choices=("auto", "none"),
-        absent="auto",
-    ),
-    Option(
-        "form",
-        "texts",
-        "A curve of yours",
-        "A curve of yours to try beside the built-in ones, of one column x or two, x and z, with "
-        'constants to be fitted: "A*x/(K + x)". Once per curve.',
-    ),
-    Option(
-        "noise",
-        "texts",
-        "Noise in the columns",
-        "Noise in the columns: estimate, or its standard deviation: a number for all columns, or "
-        "COLUMN=NUMBER, once per column.",
-        absent="in the target only, estimated",
-    ),
-    Option(
-        "robust",
-        "flag",
-        "Some rows may be wrong",
-        "Allow for wrong rows: they are left out of the fit.",
-        default=False,
-        basic=True,
-    ),
-    Option(
-        "units",
-        "file",
-        "Units",
-        'TOML file with a line COLUMN = "UNIT" per column; lines such as g = "9.81 m/s^2" add '
-        "constants.",
-    ),
-    Option(
-        "homogeneous",
-        "flag",
-        "Only laws whose numbers have no dimension",
-        "With --units: only laws whose numbers have no dimension.",
-        default=False,
-    ),
-    Option(
-        "group",
-        "column",
-        "Groups of rows",
-        "A column of groups, such as batches: one law per group, all of one form, and which "
-        "constants differ.",
-    ),
-    Option(
-        "check",
-        "text",
-        "Check my equation",
-        'An equation to check, instead of a search: "p*V = R*n*T".',
-        basic=True,
-    ),
-    Option(
-        "max_time",
-        "number",
-        "Seconds",
-        "Seconds after which the search ends.",
-        low=0,
-        absent="no limit",
-    ),
-)
 
 
 class _Rows(NamedTuple):
@@ -107,9 +31,16 @@ class _Rows(NamedTuple):
     groups: Any
 
     @property
-    def all(self):
-        """The columns with the target."""
-        return self.prepared.frame()
+    def shown(self) -> slice:
+        """Which rows reports and pictures take: all, or, of a large table, some."""
+        step = -(-len(self.prepared.rows) // settings.SHOWN_ROWS)
+        return slice(None, None, step if is_on_disk(self.prepared) else None)
+
+    def part(self, rows: slice):
+        """Return columns with the target, of some rows."""
+        prepared = self.prepared
+        texts = {role: cells[rows] for role, cells in prepared.texts.items()}
+        return prepared._replace(X=prepared.X[rows], rows=prepared.rows[rows], texts=texts).frame()
 
 
 def _answer(table: QuestionTable, **given) -> Answer:
@@ -119,7 +50,7 @@ def _answer(table: QuestionTable, **given) -> Answer:
     names = prepared.names
     if len(names) < 2:
         raise ValueError(f"{table.path} has too few columns for a law: two are needed.")
-    rows = _rows(table, prepared, target, given["group"])
+    rows = _rows(table, prepared, target, given["group"], in_blocks=check is None)
     parameters: dict[str, Any] = {"robust": given["robust"]}
     if given["units"] is not None:
         parameters["units"] = _units(given["units"], names, prepared.known)
@@ -139,8 +70,19 @@ def _answer(table: QuestionTable, **given) -> Answer:
     return _answered(model, rows, given["robust"], target)
 
 
-def _rows(table, prepared: PreparedTable, target: str | None, group: str | None) -> _Rows:
-    frame, groups = prepared.frame(), None
+def _rows(
+    table, prepared: PreparedTable, target: str | None, group: str | None, *, in_blocks: bool
+) -> _Rows:
+    groups = None
+    if in_blocks and is_on_disk(prepared) and group is None:
+        import pandas as pd
+
+        from vanishing import Blocks
+
+        columns = prepared.names if target is None else prepared.names[:-1]
+        y = None if target is None else pd.Series(np.array(prepared.X[:, -1]), name=target)
+        return _Rows(table, prepared, Blocks(lambda: blocks_of(prepared.X, columns)), y, None)
+    frame = prepared.frame()
     if group is not None:
         import pandas as pd
 
@@ -153,22 +95,22 @@ def _answered(model, rows: _Rows, robust: bool, target: str | None) -> Answer:
     from vanishing.questions.law_answers import law_answer
 
     answer = law_answer(model)
-    frame, prepared = rows.all, rows.prepared
+    frame, prepared = rows.part(rows.shown), rows.prepared
     of = "" if target is None else f", of which {target!r} is the target"
-    heading = f"{rows.table.name}: {len(frame)} rows, {len(prepared.names)} columns{of}"
-    wrong = _wrong_rows(model, frame, rows.groups, robust)
+    heading = f"{rows.table.name}: {len(prepared.rows)} rows, {len(prepared.names)} columns{of}"
+    wrong = _wrong_rows(model, rows, robust)
     left_out = []
     if len(wrong):
         left_out = [f"Left out as wrong: {_lines(rows.table, prepared.rows[wrong])}."]
     return replace(
         answer,
         heading=heading,
-        verdict="\n".join([answer.verdict, *left_out]),
+        tables=(*answer.tables, *(AnswerTable(line, ("row",), ()) for line in left_out)),
         notes=tuple(prepared.notes),
         next_steps=_next_steps(answer, target),
         files=_files(model, rows, frame, left_out),
         chooser=partial(_chosen, model, rows, target) if answer.front else None,
-        pictures=partial(law_pictures, model, frame, prepared.rows, rows.groups),
+        pictures=partial(law_pictures, model, frame, prepared.rows[rows.shown], rows.groups),
     )
 
 
@@ -289,10 +231,8 @@ def _toml(path: Path) -> dict[str, str]:
 # -- Rows that were left out ----------------------------------------------------------------------
 
 
-def _wrong_rows(model, rows, groups, robust: bool):
+def _wrong_rows(model, rows: _Rows, robust: bool) -> np.ndarray | list:
     """Return the rows that a robust fit left out, or would."""
-    import numpy as np
-
     from vanishing.inspection import law_anatomy, law_rows
 
     answer = law_anatomy(model)
@@ -300,7 +240,15 @@ def _wrong_rows(model, rows, groups, robust: bool):
         return []
     if not hasattr(model, "laws_"):
         return np.array(model.wrong_rows, dtype=np.intp)
-    return np.flatnonzero(law_rows(answer.by_group or answer.best, rows, groups=groups).far)
+    law, size = answer.by_group or answer.best, settings.SHOWN_ROWS
+    if not is_on_disk(rows.prepared):
+        size = len(rows.prepared.rows)
+    starts = range(0, len(rows.prepared.rows), size)
+    parts = [
+        law_rows(law, rows.part(slice(start, start + size)), groups=rows.groups).far
+        for start in starts
+    ]
+    return np.flatnonzero(np.concatenate(parts))
 
 
 def _lines(table: QuestionTable, places) -> str:
@@ -311,12 +259,13 @@ def _lines(table: QuestionTable, places) -> str:
     return ", ".join(lines[place] for place in shown) + more
 
 
-QUESTION = Question(
+QUESTION = question_of(
     "laws",
-    "Which law holds?",
-    "Find the equations that the rows of a table obey, or check one of yours.",
-    OPTIONS,
     _answer,
-    details="If there is no law, the command says so, and that is an answer, too.",
-    example="vanishing laws gas.csv --target p",
+    writes=(
+        ((".json",), "the laws"),
+        ((".html",), "a report"),
+        (PICTURES, "a picture of the curve"),
+        ((".sql", ".c", ".py", ".tex"), "the law in SQL, C, Python or LaTeX"),
+    ),
 )

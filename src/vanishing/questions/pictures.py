@@ -9,6 +9,8 @@ import numpy as np
 from vanishing.questions.answer import finite
 
 _POINTS = 2000  # of a picture
+_RUNS = 6  # that are drawn
+_QUANTITIES = 3
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ def law_pictures(model, frame, places, groups=None) -> tuple[Picture, ...]:
     ends = np.array([rows.measured.min(), rows.measured.max()])
     return (
         Picture(
-            f"{rows.name}: the law and what was measured",
+            f"{rows.name}: the law and the measurements",
             f"{name}, measured",
             f"{name}, by the law",
             (
@@ -108,3 +110,36 @@ def law_pictures(model, frame, places, groups=None) -> tuple[Picture, ...]:
             (points("rows", places[known] + 1.0, rows.residuals[known], places[known]),),
         ),
     )
+
+
+def score_pictures(scores, threshold: float, places) -> tuple[Picture, ...]:
+    """Return the scores of rows, those below the threshold apart."""
+    scores, places = np.asarray(scores), np.asarray(places)
+    is_odd = scores < threshold
+    kinds = (("normal", ~is_odd), ("outliers", is_odd))
+    series = [
+        points(name, places[chosen] + 1.0, scores[chosen], places[chosen])
+        for name, chosen in kinds
+        if chosen.any()
+    ]
+    ends = np.array([places.min() + 1.0, places.max() + 1.0])
+    series.append(line("threshold", ends, np.full(2, threshold)))
+    title = "Scores of the rows: the lower, the odder"
+    return (Picture(title, "row", "score", tuple(series)),)
+
+
+def quantity_pictures(model, frame, groups, places) -> tuple[Picture, ...]:
+    """Return quantities that stay the same, row by row of the first runs."""
+    groups, places = np.asarray(groups), np.asarray(places)
+    values = model.transform(frame)
+    runs = list(dict.fromkeys(groups.tolist()))[:_RUNS]
+    pictures = []
+    for name, column in zip(map(str, model.quantities_[:_QUANTITIES]), values.T, strict=False):
+        series = []
+        for run in runs:
+            own = np.flatnonzero(groups == run)[: _POINTS // len(runs)]
+            steps = np.arange(1.0, len(own) + 1.0)
+            series.append(points(f"run {run}", steps, column[own], places[own]))
+        title = f"{name}, along the first {len(runs)} runs"
+        pictures.append(Picture(title, "row of the run", "value", tuple(series)))
+    return tuple(pictures)

@@ -3,10 +3,11 @@
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from vanishing.questions.answer import Answer
-from vanishing.questions.options import Option, chosen, differing, typed
-from vanishing.questions.reading import READING, QuestionTable
+from vanishing.questions.options import Option, chosen, differing, options_of, typed, words
+from vanishing.questions.reading import QuestionTable
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,15 @@ class Question:
         What else its help says.
     example : str
         What a user may type.
+    writes : tuple of (tuple of str, str)
+        Endings of the files that an answer may have, and what they hold; the first one is meant
+        where the name of a file says nothing else.
+    missing : tuple of str
+        What may be done with rows that have gaps; empty where the question is about gaps.
+    fitted : bool
+        Whether the columns are chosen by who asks; else they are known from a model.
+    command : str
+        Words of the command line, if not the name.
     """
 
     name: str
@@ -37,8 +47,12 @@ class Question:
     answer: Callable[..., Answer]
     details: str = ""
     example: str = ""
+    writes: tuple[tuple[tuple[str, ...], str], ...] = ()
+    missing: tuple[str, ...] = ("error", "drop")
+    fitted: bool = True
+    command: str = ""
 
-    def ask(self, table: QuestionTable, **options) -> Answer:
+    def ask(self, table: QuestionTable, /, **options) -> Answer:
         """Answer the question for a table.
 
         Parameters
@@ -60,14 +74,27 @@ class Question:
         values = chosen(self.options, options, f"the question {self.name!r}")
         answer = self.answer(table, **values)
         given = differing(self.options, values)
-        reading = differing(READING, vars(table.reading))
-        words = [word for option, value in [*given, *reading] for word in typed(option, value)]
+        words = [w for pair in [*given, *table.reading.given()] for w in typed(*pair)]
         return replace(
             answer,
             question=self.name,
-            command=shlex.join(["vanishing", self.name, str(table.path), *words]),
+            command=self._typed(table.source or str(table.path), words),
             python=_python(self.name, table, [(option.name, value) for option, value in given]),
         )
+
+    def endings(self) -> list[str]:
+        """Return the endings of the files that an answer may have."""
+        return [ending for endings, _ in self.writes for ending in endings]
+
+    def _typed(self, path: str, words: list[str]) -> str:
+        command = self.command or self.name
+        return f"vanishing {command} {shlex.join([path, *words])}"
+
+
+def question_of(name: str, answer: Callable[..., Answer], **details: Any) -> Question:
+    """Return a question, whose words and options are in ``words.toml``."""
+    known = {key: value for key, value in words()[name].items() if key != "options"}
+    return Question(name=name, answer=answer, **{"options": options_of(name), **known, **details})
 
 
 def _python(name: str, table: QuestionTable, given) -> str:
@@ -75,7 +102,7 @@ def _python(name: str, table: QuestionTable, given) -> str:
     reading = f", {table.reading!r}" if table.reading.given() else ""
     return (
         "from vanishing.questions import QUESTIONS, Reading, read\n\n"
-        f"table = read({str(table.path)!r}{reading})\n"
+        f"table = read({(table.source or str(table.path))!r}{reading})\n"
         f"answer = QUESTIONS[{name!r}].ask(table{arguments})\n"
         "print(answer.verdict)\n"
         "model = answer.model\n"

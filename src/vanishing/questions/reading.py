@@ -2,16 +2,18 @@
 
 import codecs
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
-from vanishing.questions.options import Option, chosen, differing
+from vanishing.estimators.progress import Progress
+from vanishing.questions.large_tables import is_large, prepare_large
+from vanishing.questions.options import chosen, differing, options_of
 from vanishing.tables.cells import SECONDS, seconds_of
 from vanishing.tables.conditions import ChosenRows, Condition
 from vanishing.tables.errors import EncodingError
-from vanishing.tables.files import FileLayout, FileTable
+from vanishing.tables.files import ROWS, FileLayout, FileTable, PartOfTable
 from vanishing.tables.formats import open_table
 from vanishing.tables.kinds import Choices
 from vanishing.tables.preparing import PreparedTable, prepare
@@ -20,80 +22,7 @@ from vanishing.tables.recipe import MISSING
 
 _SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " ", "bar": "|", r"\t": "\t"}
 
-READING = (
-    Option("drop", "columns", "Columns to leave out", "A column to leave out; may be repeated."),
-    Option(
-        "only",
-        "columns",
-        "Columns to use alone",
-        "A column to use, without all others; may be repeated.",
-    ),
-    Option(
-        "where",
-        "texts",
-        "Rows to use",
-        "Which rows to use: a column, one of = != < <= > >=, and a number, a date or a word, such "
-        "as 'batch = 2'; may be repeated, then all must hold.",
-    ),
-    Option("id", "column", "Names of rows", "A column that names the rows; copied to predictions."),
-    Option(
-        "missing",
-        "choice",
-        "Rows with gaps",
-        "What to do with rows that have unusable cells: drop; error; median, which fills the cells "
-        "in and breaks every balance between columns (for fit); or ignore, which scores such rows "
-        "by the columns they have (for outliers).",
-        choices=MISSING,
-        absent="error; with a model, as in its fit",
-    ),
-    Option(
-        "categories",
-        "choice",
-        "Columns of text",
-        "Columns of text: one-hot (a column of 0 and 1 for each text) or drop.",
-        choices=("one-hot", "drop"),
-    ),
-    Option(
-        "dates",
-        "text",
-        "Dates",
-        f"Turn dates into numbers: {', '.join(SECONDS)} since the first, or 'days since "
-        "2000-01-01'.",
-        choices=tuple(SECONDS),
-    ),
-    Option(
-        "decimal",
-        "choice",
-        "Decimal mark",
-        "The decimal mark: . or , (the other may separate thousands).",
-        choices=(".", ","),
-    ),
-    Option(
-        "separator",
-        "text",
-        "Between fields",
-        "What separates fields: ; tab space, or another character.",
-        choices=tuple(_SEPARATORS)[:5],
-    ),
-    Option(
-        "encoding",
-        "text",
-        "Encoding",
-        "The encoding of a text file, such as latin-1.",
-        choices=("utf-8", "latin-1", "utf-16"),
-        absent="utf-8",
-    ),
-    Option("header", "flag", "A line of names", "Whether the first line has the column names."),
-    Option(
-        "header_row",
-        "integer",
-        "The line of names",
-        "The line, or row of a sheet, that has the column names; counted from 1.",
-        low=1,
-        absent="found by itself",
-    ),
-    Option("sheet", "text", "Sheet", "The sheet of a workbook to read."),
-)
+READING = options_of("reading", missing=MISSING, dates=SECONDS)
 # Those that matter where a model knows what is done to the columns.
 OF_MODELS = (
     *("where", "id", "missing", "decimal", "separator", "encoding", "header", "header_row"),
@@ -217,17 +146,31 @@ def _dates(text: str | None) -> tuple[str, float | None] | None:
     return match[1], origin
 
 
+class ReportedRows(PartOfTable):
+    """All rows of a table; while they are read, who is `listening` hears how many there were."""
+
+    def cells(self, places: Sequence[int], texts=(), *, rows: int = ROWS) -> Iterator[list]:
+        """Read the cells; see `FileTable.cells`."""
+        steps, n_rows = Progress("table"), 0
+        for blocks in self.table.cells(places, texts, rows=rows):
+            n_rows += len(blocks[0])
+            if n_rows > len(blocks[0]):  # tables of one block are there at once
+                steps.step(f"{n_rows:,} rows read")
+            yield blocks
+
+
 @dataclass(frozen=True)
 class QuestionTable:
     """A file and how it is read; each question then takes the columns that it is about."""
 
     path: Path
     reading: Reading
+    source: str = ""  # what the user calls the file, if not by its path
 
     @property
     def name(self) -> str:
         """The name of the file."""
-        return self.path.name
+        return self.source or self.path.name
 
     def prepared(
         self,
@@ -264,7 +207,10 @@ class QuestionTable:
         columns = {**roles, "id": reading.id}
         columns_of_roles = {role: name for role, name in columns.items() if name is not None}
         try:
-            return prepare(reading.opened(path), choices, columns_of_roles, target=target)
+            table = reading.opened(path)
+            if is_large(path):
+                return prepare_large(table, choices, columns_of_roles, target=target)
+            return prepare(ReportedRows(table), choices, columns_of_roles, target=target)
         except EncodingError as problem:
             # Latin-1 reads any bytes, so that the other problems of the table come up, too.
             table = reading.opened(path, layout=replace(reading.layout, encoding="latin-1"))
@@ -276,7 +222,9 @@ class QuestionTable:
             raise
 
 
-def read(path: str | PathLike[str], reading: Reading | None = None) -> QuestionTable:
+def read(
+    path: str | PathLike[str], reading: Reading | None = None, source: str = ""
+) -> QuestionTable:
     """Return a table to ask about, whose file is there and can be opened.
 
     Parameters
@@ -284,6 +232,8 @@ def read(path: str | PathLike[str], reading: Reading | None = None) -> QuestionT
     path : path-like
         A file of one of the formats that `vanishing` reads.
     reading : Reading, default=None
+    source : str, default=""
+        What answers call the table; by default it is the name of the file.
 
     Returns
     -------
@@ -294,6 +244,6 @@ def read(path: str | PathLike[str], reading: Reading | None = None) -> QuestionT
     TableError
         If there is no such file, or it cannot be read.
     """
-    table = QuestionTable(Path(path), Reading() if reading is None else reading)
+    table = QuestionTable(Path(path), Reading() if reading is None else reading, source)
     table.reading.opened(table.path)
     return table

@@ -64,9 +64,9 @@ def reading(path):
         ) from error
     except UnicodeDecodeError as error:
         raise EncodingError(
-            f"{path} is not text in {error.encoding.upper()} (byte {error.start} of what was being "
+            f"{path} is not text in {error.encoding.upper()} (byte {error.start} of the part being "
             f"read is 0x{error.object[error.start]:02x}).",
-            remedy="--encoding latin-1, or another, says what it is.",
+            remedy="--encoding latin-1, or another, names its encoding.",
         ) from error
     except OSError as error:
         raise TableError(f"{path} cannot be read: {error.strerror or error}.") from error

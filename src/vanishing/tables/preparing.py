@@ -162,7 +162,7 @@ class _Preparation:
         for option, name in options:
             if name not in self.places:
                 alone = len(self.names) == 1
-                help = " --separator says what is between the fields." if alone else ""
+                help = " Give the mark between fields with --separator." if alone else ""
                 self.problems.append(
                     f"there is no column {name!r} ({option}); its columns are {shown}.{help}"
                 )

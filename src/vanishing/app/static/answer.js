@@ -4,6 +4,8 @@ import { byId, el, math, newId, number, say, scrolling, show, t, table } from ".
 import { picture } from "./picture.js";
 import { fileAddress } from "./server.js";
 
+const SHOWN = 5; // equations of a group that are shown at once
+
 // Show an answer. `actions` has choose(answer, place), write(answer, name) and apply(answer, file).
 export function showAnswer(answer, actions, heading = "") {
   const body = byId("answer-body");
@@ -39,12 +41,26 @@ function written(equation) {
 
 function equationsOf({ equations }) {
   if (!equations.length) return null;
-  const items = equations.map((equation) => {
-    const inside = scrolling(written(equation), equation.text);
-    const constants = equation.constants.length ? constantsOf(equation.constants) : null;
-    return el("li", {}, inside, constants);
-  });
-  return el("div", { class: "equations" }, el("h3", {}, t("answer.equations")), el("ul", {}, items));
+  const parts = [];
+  for (const group of new Set(equations.map((equation) => equation.group))) {
+    const own = equations.filter((equation) => equation.group === group);
+    const hidden = own.slice(SHOWN);
+    const items = own.slice(0, SHOWN).map(equationOf);
+    parts.push(group ? el("h4", {}, group) : null, el("ul", {}, items));
+    if (hidden.length) {
+      const summary = el("summary", {}, t("answer.more", { count: hidden.length }));
+      parts.push(el("details", {}, summary, el("ul", {}, hidden.map(equationOf))));
+    }
+  }
+  return el("div", { class: "equations" }, el("h3", {}, t("answer.equations")), parts);
+}
+
+function equationOf(equation) {
+  const inside = scrolling(written(equation), equation.text);
+  // The only number of an equation stands in it.
+  const isAlone = equation.constants.length === 1 && equation.constants[0].name === "1";
+  const constants = isAlone ? null : constantsOf(equation.constants);
+  return el("li", {}, inside, constants, equation.note ? el("p", { class: "note" }, equation.note) : null);
 }
 
 function constantsOf(constants) {

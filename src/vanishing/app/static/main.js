@@ -16,6 +16,7 @@ const known = () => (page.known ??= run({ task: "questions" }));
 
 async function take(body, name, pasted) {
   await working(t("table.reading", { name }), async ({ signal, listen }) => {
+    hide("columns", "question", "answer");
     const sent = await send(body, name, { pasted, signal });
     await describe({ table: sent.table, name, guess: {} }, {}, { signal, listen });
   });
@@ -23,13 +24,14 @@ async function take(body, name, pasted) {
 
 async function takeExample(example) {
   await working(t("table.reading", { name: example }), async ({ signal, listen }) => {
+    hide("columns", "question", "answer");
     const made = await run({ task: "example", name: example }, { signal, listen });
     await describe({ table: made.table, name: made.name, guess: made.guess }, {}, { signal, listen });
   });
 }
 
 async function describe(source, reading, { signal, listen }) {
-  hide("answer");
+  hide("columns", "question", "answer");
   const found = await run({ task: "describe", table: source.table, reading }, { signal, listen });
   const { questions, reading: options } = await known();
   Object.assign(page, source, { reading });
@@ -53,6 +55,7 @@ async function ask(question, options) {
     });
     if (done) await ask(question, options);
   };
+  hide("answer");
   const answer = await working(question.title, (work) => run(task, work), { reading, again });
   if (answer) showAnswer(answer, actions);
 }

@@ -15,13 +15,13 @@ function field(option, value, columns) {
   const names = { id, name: option.name, "aria-describedby": `${id}-help` };
   if (option.kind === "flag" && option.default !== null) {
     const box = el("input", { ...names, type: "checkbox", checked: Boolean(value) });
-    return el("div", { class: "option flag" }, el("label", { for: id }, box, label), help);
+    return el("div", { class: "option kind-flag" }, el("label", { for: id }, box, label), help);
   }
   const input = control(option, value, names, columns);
   const more = [];
   if (option.kind === "columns") more.push(el("p", { class: "note" }, t("question.several")));
   if (option.kind === "texts") more.push(el("p", { class: "note" }, t("question.separate")));
-  return el("div", { class: `option ${option.kind}` }, el("label", { for: id }, label), input, more, help);
+  return el("div", { class: `option kind-${option.kind}` }, el("label", { for: id }, label), input, more, help);
 }
 
 function control(option, value, names, columns) {

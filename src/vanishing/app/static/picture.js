@@ -3,7 +3,7 @@
 import { el, newId, number, svg, t } from "./dom.js";
 
 const [WIDTH, HEIGHT] = [640, 380];
-const EDGE = { left: 70, right: 14, top: 12, bottom: 46 };
+const EDGE = { left: 84, right: 34, top: 12, bottom: 46 };
 const NEAR = 24; // pixels from a point at which it is meant
 
 export function picture({ title, x_label: xLabel, y_label: yLabel, series }) {

@@ -52,6 +52,7 @@ export async function run(task, { signal, listen = () => {} } = {}) {
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
   let text = "";
+  let result = null;
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -59,11 +60,12 @@ export async function run(task, { signal, listen = () => {} } = {}) {
       const lines = text.split("\n");
       text = lines.pop();
       for (const event of lines.filter(Boolean).map((line) => JSON.parse(line))) {
-        if (event.event === "result") return { ...event.result, warnings: event.warnings ?? [] };
-        if (event.event === "error") throw refusal(event);
-        listen(event);
+        if (event.event === "result") result = { ...event.result, warnings: event.warnings ?? [] };
+        else if (event.event === "error") throw refusal(event);
+        else listen(event);
       }
-      if (done) throw new Refusal(t("errors.unreachable"));
+      if (done && result === null) throw new Refusal(t("errors.unreachable"));
+      if (done) return result;
     }
   } catch (error) {
     if (error.name === "AbortError") throw new Refusal(t("progress.cancelled"), { cancelled: true });

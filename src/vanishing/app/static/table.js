@@ -64,7 +64,7 @@ export function showDescription(description, reading, options, again) {
   });
   parts.push(el("details", { id: "reading" }, el("summary", {}, t("columns.more")), form));
   byId("description").replaceChildren(...parts);
-  show("columns");
+  show("columns", true);
 }
 
 // Problems with buttons for what helps; `again(reading)` is called by these.
