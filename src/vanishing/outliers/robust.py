@@ -188,7 +188,7 @@ def _sharpened(features: Features, z, weight: np.ndarray, rule: Rule, ridge: flo
     for _ in range(settings.DRIFT_FITS):
         rule, known = _with_laws(features, z, weight, rule, settings.MOSTLY), counts
         counts = weight * weights(features, z, rule, distance)
-        broken = counts < 0.5 * weight * rule.of_distances(distance)
+        broken = counts < settings.BROKEN * weight * rule.of_distances(distance)
         share = float(weight[broken].sum() / weight.sum())
         change = np.abs(counts - known).sum()
         if share > settings.MOST_DRIFT or change < settings.SETTLED * counts.sum():
@@ -198,7 +198,7 @@ def _sharpened(features: Features, z, weight: np.ndarray, rule: Rule, ridge: flo
     if not settings.FEW_WRONG < share < settings.MOST_DRIFT:
         return plain
     rule = _with_laws(features, z, weight, rule, settings.LAW)
-    broken = weights(features, z, rule, distance) < 0.5 * rule.of_distances(distance)
+    broken = weights(features, z, rule, distance) < settings.BROKEN * rule.of_distances(distance)
     if not broken.any() or _told(z, weight, counts, broken) > settings.TOLD:
         return plain
     return rule

@@ -44,11 +44,11 @@ LAW_POWER = -1.5  # half -.015 / -.003, double +.003 / -.014 and .022 less on th
 # over its spread in the middle row, below which a law is looked for; how many times the middle
 # residual breaks it; fits at most until weights settle, but for such a share of them.
 MOSTLY, BREAKS, DRIFT_FITS, SETTLED = 0.2, 2.5, 60, 3e-4
-# Such rows count little if they are more than FEW_WRONG and less than this share, and if their
-# places along main directions tell less than this of which they are. Drifts of 20 % have shares of
-# .23 to .28 and .03 to .25 (columns that change as slowly as the drift); clusters, classes, noise
-# that grows and fourteen of the sixteen tables have more than .3, all others at least .2.
-MOST_DRIFT, TOLD = 0.3, 0.15
+# Rows of less than BROKEN of their weight break laws. They count little if they are more than
+# FEW_WRONG and less than MOST_DRIFT of all, and if their places along main directions tell less
+# than TOLD of which they are: .03 to .25 for drifts of a fifth of the rows (most for columns that
+# change as slowly), .21 and more for clusters, classes, noise that grows and the sixteen tables.
+BROKEN, MOST_DRIFT, TOLD = 0.2, 0.3, 0.15
 WIDE_DIRECTION = 0.1  # variance along a main direction, over the mean of all
 
 # -- Residuals and scores -------------------------------------------------------------------------
