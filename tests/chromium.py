@@ -11,7 +11,7 @@ _OPTIONS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--disable-quic", "--hide-scrollbars"),
 )
-_TIMEOUT = 60_000  # milliseconds: a busy machine fails no test
+_TIMEOUT = 120_000  # milliseconds: a busy machine fails no test
 _ICON = "/favicon.ico"
 
 
