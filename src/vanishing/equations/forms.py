@@ -249,6 +249,7 @@ _LIBRARY = (
     Form("exponential growth", "A*exp(k*x)", {"k": "rate"}, ("k",)),
     Form("exponential approach to a level", "c + A*exp(-k*x)", {"k": "rate"}, ("k",)),
     Form("exponential growth above a level", "c + A*exp(k*x)", {"k": "rate"}, ("k",)),
+    Form("doubling above a level", "c + A*2^x"),
     Form("saturating exponential", "A*(1 - exp(-k*x))", {"k": "rate"}, ("k",)),
     Form(
         "sum of two exponentials",
@@ -301,7 +302,10 @@ _LIBRARY = (
     Form("Lorentzian peak above a level", "c + A/(1 + ((x - m)/w)^2)", _PEAK, ("w",), _WIDTH),
     Form("power law", "A*x^p", {"p": "exponent"}, term="x^p", domain="positive"),
     Form("power law above a level", "c + A*x^p", {"p": "exponent"}),
+    Form("power law with a cutoff", "A*x^p*exp(-k*x)", {"p": "exponent", "k": "rate"}, ("k",)),
     Form("logarithm", "A*log(1 + b*x)", {"b": "rate"}, ("b",)),
+    Form("logarithmic law", "c + A*log(x)"),
+    Form("logarithmic law with a trend", "c + A*log(x) + b*x"),
     Form("logarithm above a level", "c + A*log(x + b)", {"b": "shift"}),
     Form("Arrhenius law", "A*exp(-E/x)", {"E": "energy"}),
     Form("Arrhenius law with a power", "A*x^p*exp(-E/x)", {"p": "exponent", "E": "energy"}),
@@ -335,6 +339,13 @@ def power_law(n_variables: int) -> Form:
     names = tuple(f"x{i}" for i in range(n_variables))
     powers = (f"{name}^{p}" for name, p in zip(names, _EXPONENTS, strict=False))
     return Form("power law", f"A*{'*'.join(powers)}", variables=names)
+
+
+def logarithmic_law(n_variables: int) -> Form:
+    """Return the sum of a constant and multiples of the logarithms of so many variables."""
+    names = tuple(f"x{i}" for i in range(n_variables))
+    parts = (f"{p}*log({name})" for name, p in zip(names, _EXPONENTS, strict=False))
+    return Form("logarithmic law", f"c + {' + '.join(parts)}", variables=names)
 
 
 def times_power(form: Form) -> Form:

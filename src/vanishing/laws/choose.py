@@ -63,12 +63,14 @@ def _is_squared(law: LawCandidate, other: LawCandidate) -> bool:
 
 
 def _is_variant(law: LawCandidate, other: LawCandidate) -> bool:
-    """Say whether two products of powers, or a form and another law, differ by less than the noise.
+    """Say whether two laws differ by less than the noise, one of which is a curve or a product.
 
-    Columns with a narrow range do not tell exponents apart, nor forms.
+    Columns with a narrow range do not tell exponents apart, nor forms, nor a product from a sum
+    that has more coefficients.
     """
     is_curve = law.fitted.form is not None or other.fitted.form is not None
-    if not (is_curve or (law.is_product() and other.is_product())):
+    is_longer = other.is_product() or other.fitted.n_terms > law.fitted.n_terms
+    if not (is_curve or (law.is_product() and is_longer)):
         return False
     return _gap(law, other) < law.fitted.mean_square
 
@@ -219,7 +221,7 @@ def choose(
             continue
         evidence = other.score - least
         break
-    reason, left = why_little(best, searched) or why_short(best, told), _LeftOver()
+    reason, left = why_little(form or best, searched) or why_short(best, told), _LeftOver()
     if not reason:
         known = {} if asked is None else asked
         if id(best) not in known:
