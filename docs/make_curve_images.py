@@ -64,6 +64,7 @@ def forms():
     for ax, (name, ((low, high), *constants)) in zip(axes.flat, TABLES.items(), strict=False):
         rng = np.random.default_rng(0)
         x = rng.uniform(low, high, 150)
+        x = np.round(x) if FORMS[name].counts else x
         y = FORMS[name].value.value([x, *map(np.asarray, constants)])
         y = y + 0.01 * np.sqrt(np.mean(y**2)) * rng.normal(size=150)
         finder = LawFinder().fit(x[:, np.newaxis], y)

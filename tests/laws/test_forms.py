@@ -67,6 +67,7 @@ def table_of(form, n_rows=120, noise=0.005, seed=0):
     rng = np.random.default_rng(seed)
     ends, named = TABLES[form.name]
     x = rng.uniform(*ends, n_rows)
+    x = np.round(x) if form.counts else x
     constants = np.array([named[name] for name in form.constants])
     y = form.value.value([x, *constants])
     return x, y + noise * np.sqrt(np.mean(y**2)) * rng.normal(size=n_rows), constants

@@ -75,6 +75,8 @@ class Form:
         Whether it is one of the library.
     variables : tuple of str
         Names of its variables, where these are not x, or x and z.
+    counts : bool
+        Whether x has to be a column of whole numbers.
     """
 
     name: str
@@ -86,6 +88,7 @@ class Form:
     variables: tuple[str, ...] = ()
     term: str = ""
     domain: Literal["all", "not negative", "positive"] = "all"
+    counts: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):
@@ -249,7 +252,7 @@ _LIBRARY = (
     Form("exponential growth", "A*exp(k*x)", {"k": "rate"}, ("k",)),
     Form("exponential approach to a level", "c + A*exp(-k*x)", {"k": "rate"}, ("k",)),
     Form("exponential growth above a level", "c + A*exp(k*x)", {"k": "rate"}, ("k",)),
-    Form("doubling above a level", "c + A*2^x"),
+    Form("doubling above a level", "c + A*2^x", counts=True),
     Form("saturating exponential", "A*(1 - exp(-k*x))", {"k": "rate"}, ("k",)),
     Form(
         "sum of two exponentials",

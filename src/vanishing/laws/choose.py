@@ -221,7 +221,9 @@ def choose(
             continue
         evidence = other.score - least
         break
-    reason, left = why_little(form or best, searched) or why_short(best, told), _LeftOver()
+    # One of few curves, such as a logarithm, may be told from fewer rows than a term of many.
+    written = form if form is not None and form.is_of_few() else best
+    reason, left = why_little(written, searched) or why_short(best, told), _LeftOver()
     if not reason:
         known = {} if asked is None else asked
         if id(best) not in known:

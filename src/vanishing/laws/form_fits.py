@@ -237,11 +237,21 @@ def _places(reduced: Reduced, form: Form) -> Iterator[tuple[Place, ...]]:
     # A power of a product of powers has an exponent for each column, which are fitted all alike.
     if form.n_variables != len(rows) or (is_product and form is FORMS["power law"]):
         return
+    if form.counts and (is_product or not _counts(reduced)):
+        return
     yield tuple((i, 1.0) for i in range(len(rows)))
     if is_product:
         yield ((0, -1.0),)
     if len(rows) == 2:
         yield ((1, 1.0), (0, 1.0))
+
+
+def _counts(reduced: Reduced) -> bool:
+    """Say whether the only variable of a state is a column of whole numbers."""
+    units = np.exp(reduced.state.variables @ reduced.table.log_units)
+    values = units[0] * reduced.w[0]
+    near = np.abs(values - np.round(values)) <= settings.ROUNDED * np.maximum(np.abs(values), 1.0)
+    return bool(near.all())
 
 
 class FormProblem:

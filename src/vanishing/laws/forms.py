@@ -45,12 +45,13 @@ class FormFit(NamedTuple):
 def may_be_fitted(form: Form, count: float, n_columns: int, more: int = 0) -> bool:
     """Say whether there are rows enough for the constants of a form, and ``more`` of them.
 
-    Fewer suffice where none is inside a function, and least of a single column: such curves are
-    few. With a rate that was fitted, exponential growth above a level is near any smooth function.
+    Fewer suffice where none is inside a function, and all columns occur, and least of a single one:
+    such curves are few. With a rate that was fitted, exponential growth above a level is near any
+    smooth function.
     """
     n_constants = len(form.constants) + more
     asked = settings.ROWS_PER_CONSTANT
-    if not form.inner and not more:
+    if not form.inner and form.n_variables == n_columns and not more:
         one = n_columns == 1
         asked = settings.LEAST_ROWS_PER_CONSTANT if one else settings.ROWS_PER_TERM
     return count >= asked * n_constants
