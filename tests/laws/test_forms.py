@@ -292,6 +292,18 @@ def test_the_page_has_all_forms():
         assert f"| {form.name} | `{form.text}` |" in page
 
 
+def test_a_form_without_functions_is_simpler_than_a_sum_with_them():
+    # 1/y^2 = a + b*exp(-1/x) has one constant less, leaves nearly as little, and says another thing.
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0.05, 25, 150)
+    y = 2 + 5 * x / (2 + x)
+    y += 0.01 * np.sqrt(np.mean(y**2)) * rng.normal(size=150)
+    (law,) = LawFinder().fit(x[:, None], y).laws_
+    assert "Michaelis-Menten saturation above a level" in law.verdict
+    value, std = law.constants["K"]
+    assert abs(value - 2) < 4 * std < 0.8
+
+
 # -- Tables without law ---------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from vanishing.algebra.derivatives import Differentiable
 from vanishing.algebra.equations import degree_in
 from vanishing.algebra.expressions import (
+    Apply,
     Column,
     Node,
     Number,
@@ -20,6 +21,7 @@ from vanishing.algebra.expressions import (
     Sum,
     columns_of,
     in_new_columns,
+    parts_of,
     product,
     total,
 )
@@ -118,6 +120,11 @@ class Form:
     def node(self) -> Node:
         """The expression, in the variables and, behind them, the constants."""
         return self._read.tree
+
+    @property
+    def has_functions(self) -> bool:
+        """Whether it has functions other than powers."""
+        return any(isinstance(node, Apply) for node in parts_of(self.node))
 
     @cached_property
     def value(self) -> Differentiable:

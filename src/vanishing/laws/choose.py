@@ -246,6 +246,10 @@ def _without_functions(law: LawCandidate) -> float:
     return law.score - settings.FUNCTION_PRICE * len(names)
 
 
+def _score(law: LawCandidate) -> float:
+    return law.score
+
+
 def _with_form(ordered: list[LawCandidate]) -> tuple[LawCandidate, LawCandidate | None]:
     """Return the best candidate, and the form that it is written as, if any.
 
@@ -254,13 +258,14 @@ def _with_form(ordered: list[LawCandidate]) -> tuple[LawCandidate, LawCandidate 
     itself: 1/f = 1/a + 1/b is no saturation.
     """
     near = [c for c in ordered if c.score - ordered[0].score < settings.ENOUGH]
-    # Constants that a form could do without are none that rows determine. It has functions, too,
-    # and does not pay for them: sin(w)*cos(w) is as simple as cos(2*w - pi/2).
+    # Constants that a form could do without are none that rows determine. If it has functions, it
+    # does not pay for them: sin(w)*cos(w) is as simple as cos(2*w - pi/2).
+    first = near[0].fitted.form
+    score = _without_functions if first is not None and first.form.has_functions else _score
     simpler = [
         other
         for other in near
-        if _without_functions(other) - near[0].score < settings.EVIDENCE
-        and is_more_general(near[0], other)
+        if score(other) - near[0].score < settings.EVIDENCE and is_more_general(near[0], other)
     ]
     best = min(simpler, key=lambda c: (c.fitted.n_terms, c.score), default=near[0])
     for other in near:
