@@ -115,9 +115,9 @@ class LawCandidate(NamedTuple):
         return product_exponents(self.fitted, self.reduced) is not None
 
     def is_of_few(self) -> bool:
-        """Say whether the law is a product of powers, or a form, of all columns: these are few."""
+        """Say whether the law is a product of powers, or a form in columns, of all columns."""
         if self.fitted.form is not None:
-            occurs = self.fitted.form.columns
+            occurs = self.fitted.form.columns * self.is_of_columns()
         else:
             exponents = product_exponents(self.fitted, self.reduced)
             occurs = np.zeros(1) if exponents is None else exponents

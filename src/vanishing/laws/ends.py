@@ -39,14 +39,15 @@ def fails_at_ends(law: Fitted, reduced: Reduced) -> bool:
 def _root(law: Fitted, reduced: Reduced) -> np.ndarray:
     """Return roots of the rows' weights: by their noise, where that grows with what is predicted.
 
-    Where it does, rows at the end of a column may be those of the largest noise.
+    Where it does, rows at the end of a column may be those of the largest noise. What wrong laws
+    miss grows, too: only one that leaves hardly anything says what noise is.
     """
     table = reduced.table
-    if table.precision is not None or not table.has_few_rows:
+    is_close = law.mean_square < settings.UNSEEN**2 * table.norm
+    if table.precision is not None or not (table.has_few_rows and is_close):
         return reduced.root
     left = table.y - law.predicted
-    gain = settings.UNEQUAL_GAIN
-    noise = variance_of_noise(left, law.predicted, table.weight, least_gain=gain)
+    noise = variance_of_noise(left, law.predicted, table.weight, least_gain=settings.CHANCE)
     return reduced.root / np.sqrt(noise.at(law.predicted)) if noise.power else reduced.root
 
 
