@@ -1,6 +1,6 @@
 """Settings of the documentation.
 
-With ``python -m pip install -e '.[docs]'`` it is built by
+With ``python -m pip install -e ".[docs]"`` it is built by
 ``python -m sphinx -W --keep-going -b html docs docs/_build/html``.
 """
 
@@ -95,16 +95,19 @@ def _plain_text(app, what, name, obj, options, lines):
         lines[i] = header + colon + "".join(parts)
 
 
+def _reference(app, pagename, templatename, context, doctree):
+    """Hand the reference to its column of names: a question, and the names below it."""
+    if not pagename.startswith("api"):
+        return
+    text = (Path(__file__).parent / "api.rst").read_text(encoding="utf-8")
+    parts = re.split(r"^(\S.*)\n-{3,}$", text, flags=re.M)[1:]
+    context["reference"] = [
+        (question, re.findall(r"^   ([\w.]+)$", below, re.M))
+        for question, below in zip(parts[::2], parts[1::2], strict=True)
+    ]
+
+
 # -- Gallery --------------------------------------------------------------------------------------
-
-
-def _is_there(name):
-    """Return whether a data set can be loaded here."""
-    try:
-        vanishing.datasets.load(name)
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def _plain_figures(gallery_conf, fname):
@@ -118,6 +121,16 @@ def _plain_figures(gallery_conf, fname):
             "figure.constrained_layout.use": True,
         }
     )
+
+
+def _words_for_thumbnails(app, doctree):
+    """Give the thumbnail of an example the example's title, for those who do not see it."""
+    for image in doctree.findall(nodes.image):
+        name = re.search(r"sphx_glr_(plot_\w+)_thumb", image["uri"])
+        if name and not image.get("alt"):
+            script = Path(__file__).parents[1] / "examples" / f"{name[1]}.py"
+            title = script.read_text(encoding="utf-8").splitlines()[1]
+            image["alt"] = f"Thumbnail of the example: {title}"
 
 
 _ORDER = [
@@ -154,17 +167,10 @@ def _place(filename):
     return (_ORDER.index(name) if name in _ORDER else len(_ORDER), name)
 
 
-# Examples whose data set is nowhere to be found are shown, but not run.
-_thyroid = Path(os.environ.get("VANISHING_DATA", "")) / "outliers" / "thyroid.csv.gz"
-_absent = [] if _is_there("seeds") else ["wheat_seeds"]
-_absent += [] if _thyroid.is_file() else ["outliers_thyroid"]
-_motion = Path(os.environ.get("VANISHING_DATA", "")) / "laws" / "double_pendulum.csv"
-_absent += [] if _motion.is_file() else ["double_pendulum"]
-_run = f"plot_(?!{'|'.join(_absent)})" if _absent else "plot_"
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
-    "filename_pattern": _run,
+    "filename_pattern": "plot_",
     "within_subsection_order": FunctionSortKey(_place),
     "thumbnail_size": (480, 320),
     "reset_modules": ("matplotlib", _plain_figures),
@@ -199,7 +205,7 @@ html_theme_options = {
 }
 # Only the reference has a column of names beside it: code and figures are wide.
 html_sidebars = {page.stem: [] for page in Path(__file__).parent.glob("*.md")}
-html_sidebars |= {"gallery/*": []}
+html_sidebars |= {"gallery/*": [], "api": ["reference"], "api/generated/*": ["reference"]}
 # The address of the source, once there is one (CONTRIBUTING.md, "Switching it on").
 _urls = dict(url.split(", ", 1) for url in metadata("vanishing").get_all("Project-URL"))
 if "example.org" not in _urls["Source"]:
@@ -225,5 +231,7 @@ def _mathml(as_block):
 def setup(app):
     """Add what is defined here."""
     app.connect("autodoc-process-docstring", _plain_text, priority=100)  # before numpydoc
+    app.connect("doctree-read", _words_for_thumbnails)
+    app.connect("html-page-context", _reference)
     app.add_html_math_renderer("mathml", (_mathml(False), None), (_mathml(True), None))
     return {"parallel_read_safe": True}

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from make_front_images import DOCS, computed
 
 sys.path.insert(0, str(DOCS.parent / "tests"))
-from browser import Browser
+from chromium import Browser
 
 _TOP = "document.querySelector('#picture').getBoundingClientRect().top"
 

@@ -39,7 +39,7 @@ def caller(capsys, monkeypatch):
     return call
 
 
-def check_failed(result, *problems, code=1):
+def check_failed(result, *problems, code=2):
     """Check that there is one sentence and nothing else."""
     assert result.returncode == code, result.stderr
     assert "Traceback" not in result.stderr

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from chromium import Browser, why_not
 from hypothesis import HealthCheck, settings
 
 # A busy machine fails no test, and what CI runs is the same every time.
@@ -13,6 +14,15 @@ settings.register_profile(
     derandomize=bool(os.environ.get("CI")),
 )
 settings.load_profile("vanishing")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Return a browser; tests of pages are skipped where there is none."""
+    if reason := why_not():
+        pytest.skip(reason)
+    with Browser() as opened:
+        yield opened
 
 
 @pytest.hookimpl(optionalhook=True)

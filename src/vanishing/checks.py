@@ -23,6 +23,11 @@ def check_number(name, value, *, low, high=np.inf, integer=False, low_open=False
         )
 
 
+def install(extra: str) -> str:
+    """Return the command that installs the packages of an extra, for messages."""
+    return f'python -m pip install ".[{extra}]" in the folder of vanishing'
+
+
 def check_choice(name, value, choices):
     """Raise ValueError unless ``value`` is one of the strings in ``choices``."""
     if not (isinstance(value, str) and value in choices):

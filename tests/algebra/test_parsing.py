@@ -51,7 +51,7 @@ def test_names_are_read_or_refused_never_confused(polynomial):
     try:
         found = parse_polynomial(str(polynomial), polynomial.feature_names)
     except ValueError as error:
-        assert "cannot be told from others" in str(error)
+        assert "looks like another one" in str(error)
     else:
         same(found, polynomial, 5.1e-4)
 
@@ -103,7 +103,7 @@ def test_a_polynomial_of_many_terms():
     ],
 )
 def test_names_that_cannot_be_told_apart(text, names):
-    with pytest.raises(ValueError, match="cannot be told from others; rename the column"):
+    with pytest.raises(ValueError, match="looks like another one; rename the column"):
         parse_polynomial(text, names)
     assert str(parse_polynomial("last", [*names, "last"])) == "last"
 

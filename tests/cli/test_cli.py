@@ -101,13 +101,13 @@ def test_the_help_names_what_the_registries_know(call):
         (["--help"], 0),
         (["--version"], 0),
         (["predict", "--help"], 0),
-        (["fit", "no.csv", "--target", "y", "--out", "m.json", "--algorithm", "abm"], 1),
-        (["laws", "no.csv", "--target", "y", "--out", "laws.json"], 1),
-        (["predict", "no.json", "no.csv", "--out", "p.csv"], 1),
-        (["show", "no.json"], 1),
-        (["outliers", "no.csv"], 1),
-        (["report", "no.json", "no.csv", "--out", "r.html"], 1),
-        (["demo", "--out", "nowhere/demo.html"], 1),
+        (["fit", "no.csv", "--target", "y", "--out", "m.json", "--algorithm", "abm"], 2),
+        (["laws", "no.csv", "--target", "y", "--out", "laws.json"], 2),
+        (["predict", "no.json", "no.csv", "--out", "p.csv"], 2),
+        (["show", "no.json"], 2),
+        (["outliers", "no.csv"], 2),
+        (["report", "no.json", "no.csv", "--out", "r.html"], 2),
+        (["demo", "--out", "nowhere/demo.html"], 2),
     ],
 )
 def test_help_and_missing_files_wait_for_no_heavy_package(arguments, code):
@@ -127,11 +127,16 @@ def test_no_command_shows_the_help():
         assert command in result.stdout + result.stderr
 
 
+def test_a_flag_takes_no_value_and_its_help_shows_none():
+    printed = run("laws", "--help").stdout
+    assert "--robust" in printed and "<bool>" not in printed
+
+
 @pytest.mark.parametrize("missing", ["pandas", "rich", "typer"])
 def test_without_the_extra_one_sentence_says_what_to_install(missing):
     # For the import system, None in sys.modules is a module that does not exist.
     result = run(code=f"import sys; sys.modules[{missing!r}] = None; {RUN}")
-    check_failed(result, missing, "python -m pip install 'vanishing[app]'")
+    check_failed(result, missing, 'python -m pip install ".[app]"')
     assert result.stdout == ""
 
 
@@ -152,13 +157,15 @@ def test_the_package_runs_as_a_module():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["prepared", "_fit"])
+@pytest.mark.parametrize(
+    "name", ["questions.reading.QuestionTable.prepared", "VanishingClassifier.fit"]
+)
 def test_an_interruption_is_a_sentence_and_leaves_nothing(folder, out, name):
     code = (
-        "import os, signal; from vanishing.cli import fit, main; "
+        "import os, signal, vanishing; from vanishing.cli import main; "
         # A shell that runs the tests in the background has told them to ignore it.
         "signal.signal(signal.SIGINT, signal.default_int_handler); "
-        f"fit.{name} = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT); main()"
+        f"vanishing.{name} = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT); main()"
     )
     arguments = ["fit", folder / "iris.csv", "--target", "species", "--out", out / "m.json"]
     check_failed(run(*arguments, code=code), "Interrupted: nothing was written.", code=130)
@@ -169,8 +176,9 @@ def test_warnings_are_sentences_without_source_code(tmp_path):
     rows = pd.DataFrame(rng.uniform(size=(60, 1)), columns=["a"]).assign(y=np.arange(60) % 2)
     rows.to_csv(tmp_path / "t.csv", index=False)
     code = (
-        "import warnings; from vanishing.cli import fit, main; "
-        "fit._fit = lambda *_: warnings.warn('two\\nlines') or exit(3); main()"
+        "import vanishing, warnings; from vanishing.cli import main; "
+        "vanishing.VanishingClassifier.fit = lambda *_: "
+        "warnings.warn('two\\nlines') or exit(3); main()"
     )
     result = run(
         "fit", tmp_path / "t.csv", "--target", "y", "--out", tmp_path / "m.json", code=code
@@ -286,20 +294,15 @@ def test_classes_of_too_few_rows_are_told_with_what_helps(call, folder, tmp_path
     (out / "m.json").unlink()
 
 
-def test_a_search_tells_how_far_it_is(folder, monkeypatch):
-    from vanishing.cli import fit
+def test_a_search_tells_how_far_it_is(folder):
+    from vanishing.questions import QUESTIONS, read
 
-    iris = pd.read_csv(folder / "iris.csv")
-    told = []
-    listens = lambda description: vanishing.listening(lambda *event: told.append(event[:2]))  # noqa: E731
-    monkeypatch.setattr(fit, "progress", listens)
-    model = vanishing.VanishingClassifierCV(psis=(0.1, 0.01), Cs=(1.0,), cv=3)
-    assert fit._fit(model, iris.iloc[:, :4], iris["species"], "Fitting") > 0
-    assert told == [(i, 6) for i in range(1, 7)]
-    expected = vanishing.VanishingClassifierCV(psis=(0.1, 0.01), Cs=(1.0,), cv=3)
-    expected.fit(iris.iloc[:, :4], iris["species"])
-    assert vars(model).keys() == vars(expected).keys()
-    assert model.best_params_ == expected.best_params_
+    seen = []
+    with vanishing.listening(lambda *event: seen.append(event[:2])):
+        table = read(folder / "iris.csv")
+        QUESTIONS["classes"].ask(table, target="species", tune=True, test_size=0)
+    assert [done for done, _ in seen] == list(range(1, len(seen) + 1))
+    assert seen[-1][0] == seen[-1][1] > 3
 
 
 def test_missing_options_are_usage_errors(call, folder, out):
@@ -745,8 +748,19 @@ def test_demo(call, tmp_path):
     ]:
         assert part in result.stdout
     assert path.stat().st_size > 1000
-    assert max(len(line) for line in result.stdout.splitlines() if str(path) not in line) <= 100
+    for name, words in (("outliers", "Readings of a pump"), ("motion", "Prey and predators")):
+        other = path.with_stem(f"demo_{name}")
+        assert str(other) in result.stdout and words in other.read_text(encoding="utf-8")
+    assert max(len(line) for line in result.stdout.splitlines() if ".html" not in line) <= 100
 
 
 def test_the_demo_without_a_place_for_its_report(call, out):
     check_failed(call("demo", "--out", out / "nowhere" / "demo.html"), "there is no folder")
+
+
+@pytest.mark.slow
+def test_warm_up_fits_everything_once(call):
+    result = call("warm-up")
+    assert result.returncode == 0, result.stderr
+    for words in ("which law holds?", "which rows break it?", "how does it move?", "is in "):
+        assert words in result.stdout

@@ -163,7 +163,7 @@ def test_a_messy_table(call, table, tmp_path):
     path.write_text(text, encoding="utf-8")
     words = ("motion", path, "--time", "day", "--run", "run", "--equations", "--functions", "none")
     result = call(*words, "--decimal", ",")
-    assert result.returncode == 1 and "--dates" in result.stderr and "--missing" in result.stderr
+    assert result.returncode == 2 and "--dates" in result.stderr and "--missing" in result.stderr
     result = call(*words, "--decimal", ",", "--dates", "days", "--missing", "drop")
     assert result.returncode == 0, result.stderr
     assert "5 runs, 300 rows, 2 columns" in result.stdout and "Obeys" in result.stdout
@@ -175,10 +175,10 @@ def test_a_messy_table(call, table, tmp_path):
     [
         ((), "--run is needed", 2),
         (("--equations",), "--equations needs --time", 2),
-        (("--equations", "--time", "nope"), "no column 'nope'", 1),
-        (("--equations", "--time", "t"), "--run", 1),
+        (("--equations", "--time", "nope"), "no column 'nope'", 2),
+        (("--equations", "--time", "t"), "--run", 2),
         (("--equations", "--time", "t", "--inputs", "t"), "two parts to play", 2),
-        (("--equations", "--time", "t", "--run", "run", "--inputs", "q"), "no column 'q'", 1),
+        (("--equations", "--time", "t", "--run", "run", "--inputs", "q"), "no column 'q'", 2),
         (("--equations", "--time", "t", "--run", "run", "--functions", "prey=sin"), "of all", 2),
         (("--equations", "--time", "t", "--run", "run", "--functions", "sine"), "some of sin", 2),
         (("--equations", "--time", "t", "--run", "run", "--functions", "sinh"), "x|x|, tan", 2),
@@ -197,7 +197,7 @@ def test_words_that_do_not_go_together(call, table, words, problem, code):
 
 def test_times_that_are_no_numbers(call, table):
     result = call("motion", table, "--equations", "--time", "run", "--categories", "drop")
-    assert result.returncode == 1
+    assert result.returncode == 2
     assert "The column 'run' (--time) is no column of numbers." in result.stderr
 
 

@@ -252,9 +252,9 @@ def test_bad_tables_get_a_sentence_and_leave_nothing(call, folder, tmp_path, out
 
 def test_an_interruption_leaves_nothing(folder, out):
     code = (
-        "import os, signal; from vanishing.cli import laws, main; "
+        "import os, signal; from vanishing import LawFinder; from vanishing.cli import main; "
         "signal.signal(signal.SIGINT, signal.default_int_handler); "
-        "laws._search = lambda *_: os.kill(os.getpid(), signal.SIGINT); main()"
+        "LawFinder.fit = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT); main()"
     )
     arguments = ["laws", folder / "gas.csv", "--target", "p", "--out", out / "laws.json"]
     check_failed(run(*arguments, code=code), "Interrupted: nothing was written.", code=130)

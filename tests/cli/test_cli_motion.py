@@ -53,12 +53,12 @@ def test_nothing_is_said_and_nothing_saved_unless_asked(call, table, tmp_path):
 @pytest.mark.parametrize(
     "words, problem, code",
     [
-        (("--run", "nope"), "no column 'nope'", 1),
+        (("--run", "nope"), "no column 'nope'", 2),
         (("--run", "run", "--functions", "sine"), "some of sin, cos", 2),
-        (("--run", "run", "--functions", "z=sin"), "'z', which is no column", 1),
+        (("--run", "run", "--functions", "z=sin"), "'z', which is no column", 2),
         (("--run", "run", "--functions", "sin", "--functions", "theta=sin"), "choose one way", 2),
         (("--run", "run", "--noise", "-1"), "not negative", 2),
-        (("--run", "run", "--noise", "q=1"), "'q', which is no column", 1),
+        (("--run", "run", "--noise", "q=1"), "'q', which is no column", 2),
     ],
 )
 def test_words_that_do_not_go_together(call, table, words, problem, code):

@@ -84,7 +84,7 @@ def test_repair_refuses(call, invoices, tmp_path):
     two = call("repair", path, *MESSY, "--out", out, "--report", out)
     check_failed(two, "the same name", code=2)
     wrong = call("repair", path, *MESSY, "--law", "net = ", "--out", out)
-    assert wrong.returncode == 1 and not out.exists()
+    assert wrong.returncode == 2 and not out.exists()
     check_failed(call("repair", tmp_path / "none.csv"), "There is no file")
 
 
@@ -125,7 +125,8 @@ def test_calibrate_refuses(call, readings, tmp_path):
     out = tmp_path / "out.csv"
     check_failed(call("calibrate", readings), "name them with --only")
     flat = call("calibrate", tmp_path / "flat.csv", *AXES, "--out", out)
-    assert flat.returncode == 1 and "do not determine" in flat.stdout
-    assert flat.stderr.strip() == "Nothing was written." and not out.exists()
-    assert call("calibrate", tmp_path / "flat.csv", *AXES, "--json").returncode == 1
+    assert flat.returncode == 0 and "do not determine" in flat.stdout
+    assert "out.csv is not written" in flat.stderr and not out.exists()
+    flat = call("calibrate", tmp_path / "flat.csv", *AXES, "--json", "--fail")
+    assert flat.returncode == 1 and not json.loads(flat.stdout)["found"]
     check_failed(call("calibrate", readings, *AXES, "--out", readings), "would be overwritten")

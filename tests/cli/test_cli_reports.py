@@ -76,11 +76,11 @@ def test_motion_is_reported(call, folder, tmp_path, name):
     ("name", "words", "problem", "code"),
     [
         ("swing", (), "--run", 2),
-        ("swing", ("--run", "no"), "no column 'no'", 1),
-        ("swing", ("--run", "run", "--time", "no"), "no column 'no'", 1),
+        ("swing", ("--run", "no"), "no column 'no'", 2),
+        ("swing", ("--run", "run", "--time", "no"), "no column 'no'", 2),
         ("swing", ("--run", "run", "--target", "t"), "--target must be left out", 2),
         ("pump", ("--run", "q"), "--run must be left out", 2),
-        ("pump", ("--time", "no"), "no column 'no'", 1),
+        ("pump", ("--time", "no"), "no column 'no'", 2),
         ("pump", ("--target", "q"), "--target must be left out", 2),
     ],
 )

@@ -131,9 +131,9 @@ def test_rows_that_are_not_chosen_may_be_wrong_and_keep_their_numbers(call, tmp_
     [
         (["--where", "batch"], 2, "'batch = 2'"),
         (["--where", "dose > low"], 2, "no number"),
-        (["--where", "plate = 2"], 1, "no column 'plate'"),
-        (["--where", "batch = C"], 1, "no row for which 'batch = C' holds"),
-        (["--group", "plate"], 1, "no column 'plate' (--group)"),
+        (["--where", "plate = 2"], 2, "no column 'plate'"),
+        (["--where", "batch = C"], 2, "no row for which 'batch = C' holds"),
+        (["--group", "plate"], 2, "no column 'plate' (--group)"),
     ],
 )
 def test_bad_conditions_and_groups_get_a_sentence(call, sheet, options, code, problem):

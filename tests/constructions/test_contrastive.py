@@ -302,4 +302,4 @@ def test_a_search_takes_it():
         warnings.simplefilter("error")
         model = VanishingClassifierCV(ContrastiveVanishing()).fit(X, Y)
     assert model.best_score_ > 0.97
-    assert set(model.best_params_) == {"psi", "C", "scale"}
+    assert set(model.best_params_) == {"psi", "C", "scale", "transformer"}

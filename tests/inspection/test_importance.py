@@ -240,6 +240,7 @@ def test_a_table_has_the_equations_in_original_units():
     rows = X[1:120:30]
     lists, table = model.explain(rows), model.explain(rows, table=True)
     assert list(table["row"].unique()) == list(rows.index)
+    table = table[table["units"] != ""]  # without the base values
     assert set(table["units"]) == {"original"}
     flat = [one for reasons in lists for one in reasons]
     assert len(flat) == len(table)
@@ -257,12 +258,38 @@ def test_a_table_has_the_equations_in_original_units():
     )
 
 
+@pytest.mark.parametrize("n_generators", [0, 1, 3, 100])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_contributions_of_a_row_add_up_to_its_decision_value(n_generators, n_classes):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    y = y % n_classes
+    model = VanishingClassifier(C=10.0).fit(X, y)
+    rows = X[::20]
+    table = model.explain(rows, n_generators=n_generators, table=True)
+    scores = model.decision_function(rows)
+    decided = scores if n_classes == 2 else scores.max(axis=1)
+    total = table.groupby("row", sort=False)["contribution"].sum()
+    np.testing.assert_allclose(total.loc[rows.index], decided, rtol=1e-9, atol=1e-12)
+    base = table[table["equation"] == "base value"]
+    assert list(base["row"]) == list(rows.index)
+    place = 0 if n_classes == 2 else scores.argmax(axis=1)
+    np.testing.assert_array_equal(
+        base["contribution"], np.broadcast_to(model.final_estimator_.intercept_[place], len(rows))
+    )
+    named = table[table["units"] != ""].groupby("row").size()
+    assert named.max() <= n_generators if n_generators else not len(named)
+    others = table[table["equation"].str.contains("other equation")]
+    assert len(others) == (len(rows) if n_generators == 0 else len(others))
+    assert not len(others) or n_generators < 100
+
+
 def test_a_table_says_where_columns_stay_scaled():
     X, y = load_iris(return_X_y=True)
     model = VanishingClassifier(scale="quantile").fit(X, y == 1)
     table = model.explain(X[:3], n_generators=1, table=True)
-    assert set(table["units"]) == {"scaled"} and list(table["row"]) == [0, 1, 2]
     assert table.equals(model.explain(X[:3].tolist(), n_generators=1, table=True))
+    table = table[table["units"] != ""]
+    assert set(table["units"]) == {"scaled"} and list(table["row"]) == [0, 1, 2]
     assert set(table["for"]) == {True}  # a positive contribution speaks for the second class
     generator = model.explain(X[:1], n_generators=1)[0][0]["generator"]
     assert table["equation"][0] == generator.equation()

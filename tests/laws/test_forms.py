@@ -293,7 +293,7 @@ def test_the_page_has_all_forms():
 
 
 def test_a_form_without_functions_is_simpler_than_a_sum_with_them():
-    # 1/y^2 = a + b*exp(-1/x) has one constant less, leaves nearly as little, and says another thing.
+    # 1/y^2 = a + b*exp(-1/x) has a constant less, leaves nearly as little, and is another law.
     rng = np.random.default_rng(0)
     x = rng.uniform(0.05, 25, 150)
     y = 2 + 5 * x / (2 + x)

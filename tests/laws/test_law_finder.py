@@ -751,7 +751,11 @@ def errors():
         "text": (changed(X=X.assign(gas="neon")), {}, "Column 'gas' of X holds strings"),
         "text in y": (changed(y=["neon"] * 50), {}, "y holds strings such as 'neon'"),
         "dates in y": (changed(y=pd.date_range("2020", periods=50)), {}, "y holds dates"),
-        "one row": (changed(X=X[:1], y=y[:1]), {}, "n_samples = 1 different rows: at least 3"),
+        "one row": (
+            changed(X=X[:1], y=y[:1]),
+            {},
+            "n_samples = 1 different rows are too few .* at least 3",
+        ),
         "equal rows": (changed(X=X.iloc[[0] * 50], y=y.iloc[[0] * 50]), {}, "1 different rows"),
         "two rows without target": (changed(X=X[:2], y=None), {}, "n_samples = 2 different"),
         "length of y": (changed(y=y[:-1]), {}, r"\[50, 49\]"),

@@ -261,7 +261,7 @@ def test_search_agrees_with_grid_search():
     assert ours.best_score_ == ours.cv_results_["mean_test_score"].max()
     assert ours.best_params_ == ours.cv_results_["params"][ours.best_index_]
     assert ours.best_params_["C"] == ours.classifier_.C
-    assert ours.classifier_.transformer.psi == ours.best_params_["psi"]
+    assert ours.classifier_.psi == ours.best_params_["psi"]
     np.testing.assert_array_equal(ours.predict(X), ours.classifier_.predict(X))
     np.testing.assert_array_equal(ours.decision_function(X), ours.classifier_.decision_function(X))
 

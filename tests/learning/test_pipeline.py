@@ -156,8 +156,8 @@ def test_a_scorer_sees_the_model_that_is_tried():
     seen = []
 
     def scorer(model, X, y):
-        seen.append((model.transformer.psi, model.C, model.final_estimator_.C))
-        assert model.features_.transformers_[0].psi == model.transformer.psi
+        seen.append((model.psi, model.C, model.final_estimator_.C))
+        assert model.features_.transformers_[0].psi == model.psi
         return model.score(X, y)
 
     grid = {"psis": (0.01, 0.001), "Cs": (1.0, 10.0)}

@@ -196,7 +196,7 @@ def test_the_search_learns_from_rows_held_out(options):
     model = VanishingClassifierCV(
         OAVI(), psis=(0.05, 0.01), Cs=(1.0, 10.0), cv=cv, scale=True, clip=True, **options
     ).fit(X, y)
-    best = VanishingClassifier(**model.best_params_, class_weight=model.class_weight)
+    best = VanishingClassifier(**model.best_params_)
     held_out = cross_val_predict(best, X, y, cv=cv, method="decision_function")
     weight = None if model.class_weight is None else np.array([9.0, 1.0, 0.2])[y]
     expected = learn_temperature(held_out, y, weight)

@@ -1,6 +1,9 @@
 """VanishingClassifierCV by itself: which points it looks at, and what it says of them."""
 
+import os
+import runpy
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,15 +11,25 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_circles, make_moons
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.model_selection import LeaveOneOut, ShuffleSplit, StratifiedKFold
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import (
+    LeaveOneOut,
+    ShuffleSplit,
+    StratifiedKFold,
+    train_test_split,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 import vanishing
 from vanishing import (
+    ABM,
     OAVI,
     ContrastiveVanishing,
     VanishingClassifier,
     VanishingClassifierCV,
+    datasets,
     listening,
 )
 from vanishing.learning import settings, trials
@@ -26,13 +39,33 @@ MOONS = make_moons(400, noise=0.25, random_state=0)
 CIRCLES = make_circles(300, noise=0.02, factor=0.5, random_state=0)
 
 
+def sets_of_the_study():
+    """Return what makes each of the fourteen data sets of the benchmark."""
+    path = Path(__file__).parents[2] / "benchmarks" / "studies" / "classification_sets.py"
+    return runpy.run_path(str(path))["SETS"]
+
+
 def looked_at(search):
-    """Return psi and what else was chosen at the points with a score, in order, each once."""
+    """Return what was chosen at the points with a score, in order, each once.
+
+    Psi, scaling, class of the transformer, and the degree or the oracle of that.
+    """
     results = search.cv_results_
     seen = np.isfinite(results["mean_test_score"])
     points = [p for p, is_seen in zip(results["params"], seen, strict=True) if is_seen]
-    names = ("psi", "scale", "transformer", "max_degree", "oracle")
-    return list(dict.fromkeys(tuple(point.get(name) for name in names) for point in points))
+
+    def described(point):
+        transformer = point.get("transformer")
+        contrastive = isinstance(transformer, ContrastiveVanishing)
+        return (
+            point["psi"],
+            point.get("scale"),
+            None if transformer is None else type(transformer).__name__,
+            transformer.max_degree if contrastive else None,
+            getattr(transformer, "oracle", None),
+        )
+
+    return list(dict.fromkeys(map(described, points)))
 
 
 def test_psi_goes_down_while_it_pays():
@@ -52,16 +85,18 @@ def test_psi_goes_down_while_it_pays():
 def test_nothing_is_better_than_no_mistakes():
     search = VanishingClassifierCV().fit(*CIRCLES)
     assert search.best_score_ == 1.0
-    points = looked_at(search)
-    assert {point[1:] for point in points} == {("minmax", "contrastive", 1, None)}
-    assert search.best_params_["psi"] == points[-1][0]
+    # Greedy generators of OAVI are looked at because they may be simpler.
+    assert {point[1:] for point in looked_at(search)} == {
+        ("minmax", "ContrastiveVanishing", 1, None),
+        ("minmax", "OAVI", None, "omp"),
+    }
 
 
 @pytest.mark.parametrize("n_jobs", [2, 5])
 def test_threads_change_nothing(n_jobs):
     alone = VanishingClassifierCV().fit(*MOONS)
     together = VanishingClassifierCV(n_jobs=n_jobs).fit(*MOONS)
-    assert alone.best_params_ == together.best_params_
+    assert str(alone.best_params_) == str(together.best_params_)
     for name, values in alone.cv_results_.items():
         if "score" in name and "time" not in name:
             np.testing.assert_array_equal(values, together.cv_results_[name])
@@ -74,33 +109,77 @@ def test_threads_change_nothing(n_jobs):
 def test_what_is_given_is_not_searched_over():
     X, y = MOONS
     everything = VanishingClassifierCV().fit(X, y)
-    assert {"psi", "C", "scale", "transformer"} < set(everything.best_params_)
-    assert {point[2] for point in looked_at(everything)} == {"contrastive", "oavi"}
+    assert {"psi", "C", "scale", "transformer"} == set(everything.best_params_) - {"max_equations"}
+    assert {point[2] for point in looked_at(everything)} == {"ContrastiveVanishing", "OAVI"}
     for given, searched in (
         ({"transformer": OAVI(oracle="ls")}, {"scale"}),
         ({"transformer": ContrastiveVanishing(slack=0.1)}, {"scale"}),
-        ({"scale": "quantile"}, {"transformer", "oracle", "max_degree"}),
-        ({"psis": (0.1, 0.01)}, {"scale", "oracle"}),
+        ({"scale": "quantile"}, {"transformer"}),
+        ({"psis": (0.1, 0.01)}, {"scale", "transformer"}),
         ({"transformer": OAVI(), "scale": False}, set()),
     ):
         search = VanishingClassifierCV(**given).fit(X, y)
-        columns = {name for name in search.cv_results_ if name.startswith("param_")}
-        assert columns == {f"param_{name}" for name in {"psi", "C", *searched}}
-        assert set(search.best_params_) <= {"psi", "C", *searched}
+        results = search.cv_results_
+        columns = {name for name in results if name.startswith("param_")} - {"param_max_equations"}
+        assert columns == {f"param_{name}" for name in ("psi", "C", "scale", "transformer")}
+        for name in ("scale", "transformer"):
+            assert (len(set(map(str, results[f"param_{name}"]))) > 1) == (name in searched)
         used = search.classifier_
-        assert used.scale == search.best_params_.get("scale", given.get("scale"))
+        assert used.scale == search.best_params_["scale"]
+        assert given.get("scale") in (None, used.scale)
         if "transformer" in given:
-            kept = given["transformer"].get_params() | {"psi": search.best_params_["psi"]}
-            assert used.transformer.get_params() == kept
+            assert used.transformer.get_params() == given["transformer"].get_params()
+            assert used.psi == search.best_params_["psi"]
 
 
-def test_a_parameter_that_does_not_apply_is_masked():
-    search = VanishingClassifierCV().fit(*MOONS)
-    results = search.cv_results_
-    for name in ("max_degree", "oracle"):
-        has = [name in point for point in results["params"]]
-        np.testing.assert_array_equal(~results[f"param_{name}"].mask, has)
-        assert 0 < sum(has) < len(has)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"class_weight": "balanced", "clip": False},
+        {"transformer": OAVI(oracle="omp", max_degree=2), "scale": "quantile"},
+        {"psis": (0.1, 0.01), "scale": True, "class_weight": {0: 1.0, 1: 2.0}},
+        {"transformer": ABM(), "scale": StandardScaler(), "psis": (0.05,)},
+    ],
+    ids=["default", "balanced", "omp", "psis", "abm"],
+)
+def test_the_best_parameters_set_in_a_classifier_give_the_model_of_the_search(options):
+    X, y = MOONS
+    search = VanishingClassifierCV(**options).fit(X, y)
+    again = VanishingClassifier().set_params(**search.best_params_).fit(X, y)
+    np.testing.assert_array_equal(again.decision_function(X), search.decision_function(X))
+    assert search.best_params_ is search.cv_results_["params"][search.best_index_]
+    names = {"C", "psi", "scale", "clip", "class_weight", "max_degree"}
+    assert names | {"transformer"} >= set(search.best_params_) >= {"psi", "C"}
+    used = search.classifier_.get_params(deep=False) | {"n_jobs": None}
+    assert str(used) == str(again.get_params(deep=False))
+    used["transformer"].set_params(psi=0.9)  # is not the one that was looked at
+    assert "0.9" not in str(search.best_params_)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sets_of_the_study())
+def test_so_they_do_on_every_set_of_the_study(name):
+    made = sets_of_the_study()[name]
+    if getattr(made, "func", None) is datasets.load and not os.environ.get("VANISHING_DATA"):
+        pytest.skip("no data sets in $VANISHING_DATA")
+    X, y = made()
+    if len(y) > 300:
+        X, _, y, _ = train_test_split(X, y, train_size=300, stratify=y, random_state=0)
+    search = VanishingClassifierCV().fit(X, y)
+    again = VanishingClassifier().set_params(**search.best_params_).fit(X, y)
+    np.testing.assert_array_equal(again.predict(X), search.predict(X))
+
+
+def test_parameters_of_no_transformer_are_neither_listed_nor_set():
+    search = VanishingClassifierCV()
+    assert not [name for name in search.get_params() if "__" in name]
+    with pytest.raises(ValueError, match=r"Give transformer=OAVI\(oracle='omp'\)"):
+        search.set_params(transformer__oracle="omp")
+    assert search.transformer is None
+    search.set_params(transformer=OAVI(), transformer__oracle="omp")
+    assert search.get_params()["transformer__oracle"] == "omp"
+    assert VanishingClassifier().set_params(transformer__oracle="omp").transformer.oracle == "omp"
 
 
 def test_other_C_are_tried_beside_the_best():
@@ -119,11 +198,14 @@ def test_other_C_are_tried_beside_the_best():
 
 
 def test_few_mistakes_are_not_told_from_chance():
-    """A square in halves: few rows are wrong with lines, and OAVI is not looked at."""
+    """A square in halves: few rows are wrong; OAVI is looked at for few terms only."""
     X = np.random.default_rng(0).uniform(size=(300, 2))
     search = VanishingClassifierCV().fit(X, X[:, 0] > X[:, 1])
     assert (1.0 - search.best_score_) * len(X) < 10
-    assert {point[1:3] for point in looked_at(search)} == {("minmax", "contrastive")}
+    assert {(point[1], point[2], point[4]) for point in looked_at(search)} == {
+        ("minmax", "ContrastiveVanishing", None),
+        ("minmax", "OAVI", "omp"),
+    }
 
 
 def test_degrees_that_the_rows_do_not_bear_are_left_out():
@@ -141,8 +223,7 @@ def test_a_degree_that_brings_nothing_does_not_end_the_climb():
     """A board of three by three fields: lines and conics are no better than chance."""
     X = np.random.default_rng(0).uniform(0, 3, size=(900, 2))
     search = VanishingClassifierCV(scale="minmax").fit(X, np.floor(X).sum(axis=1) % 2)
-    contrastive = [point for point in search.cv_results_["params"] if "max_degree" in point]
-    assert {point["max_degree"] for point in contrastive} >= {1, 2, 3, 4}
+    assert {point[3] for point in looked_at(search)} >= {1, 2, 3, 4}
 
 
 def test_a_given_grid_is_looked_at_in_full():
@@ -160,13 +241,7 @@ def test_scores_are_those_of_the_classifier_itself():
     results = search.cv_results_
     for i in np.flatnonzero(np.isfinite(results["mean_test_score"]))[::5]:
         point = results["params"][i]
-        if point["transformer"] == "contrastive":
-            transformer = ContrastiveVanishing(max_degree=point["max_degree"], max_terms=None)
-        else:
-            transformer = OAVI(oracle=point["oracle"])
-        model = VanishingClassifier(
-            transformer, psi=point["psi"], C=point["C"], scale=point["scale"]
-        )
+        model = VanishingClassifier().set_params(**point)
         for fold, (train, test) in enumerate(StratifiedKFold(3).split(X, y)):
             score = model.fit(X[train], y[train]).score(X[test], y[test])
             assert results[f"split{fold}_test_score"][i] == pytest.approx(score, abs=1e-12)
@@ -234,60 +309,39 @@ def test_what_takes_too_much_is_skipped_and_named(monkeypatch):
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_an_interrupted_search_keeps_what_it_has(n_jobs, monkeypatch):
+@pytest.mark.parametrize("fitted_before", [False, True])
+def test_an_interrupted_search_leaves_the_estimator_as_it_was(n_jobs, fitted_before, monkeypatch):
     X, y = MOONS
-    whole = VanishingClassifierCV().fit(X, y)
-    original = trials.Trials._try
-    fits = iter(range(6))  # before the third look
-
-    def interrupted(self, *args):
-        if next(fits, None) is None:
-            raise KeyboardInterrupt
-        return original(self, *args)
-
-    monkeypatch.setattr(trials.Trials, "_try", interrupted)
-    search = VanishingClassifierCV(n_jobs=n_jobs)
-    assert "interrupted" in said(search, X, y)
-    assert looked_at(search) == looked_at(whole)[:2]
-    assert search.predict(X).shape == y.shape
-    fits = iter(range(9))
-    psis = (0.1, 0.05, 0.01, 0.005)
-    search = VanishingClassifierCV(OAVI(), psis=psis, scale=True, n_jobs=n_jobs)
-    message = said(search, X, y)
-    assert [psi for psi, *_ in looked_at(search)] == [0.1, 0.05, 0.01]
-    assert search.best_params_["psi"] == 0.01
-    assert "interrupted" in message and "edge" not in message  # there are smaller ones
-    fits = iter(())  # before anything is found: nothing changes
-    fitted = vars(search).copy()
-    with pytest.raises(KeyboardInterrupt):
-        search.fit(X, y)
-    assert vars(search) == fitted
-
-
-def test_what_was_known_of_a_point_survives_an_interrupt_at_the_end():
-    X, y = load_iris(return_X_y=True)
-    random = np.random.default_rng(0)
-    noisy = random.random(150) < 0.25
-    y = np.where(noisy, random.integers(0, 3, 150), y)
+    options = {"psis": (0.1, 0.05), "Cs": (1.0,), "scale": True}
+    search = VanishingClassifierCV(OAVI(), **options, n_jobs=n_jobs)
+    if fitted_before:
+        search.fit(X[::4, :1], y[::4])
+    before = vars(search).copy()
     steps = []
+    with listening(lambda done, of, what: steps.append(done)):
+        VanishingClassifierCV(OAVI(), **options).fit(X, y)
 
     def stop_at(last):
         def callback(done, of, what):
-            steps.append(done)
             if done == last:
                 raise KeyboardInterrupt
 
         return callback
 
-    def search(last):
-        with listening(stop_at(last)), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return VanishingClassifierCV(OAVI(), psis=[0.1, 0.05], scale=True).fit(X, y)
+    for last in (1, len(steps) // 2, len(steps)):
+        with listening(stop_at(last)), pytest.raises(KeyboardInterrupt):
+            search.fit(X, y)
+        assert vars(search) == before
+    with monkeypatch.context() as context:  # in the fit to all rows
+        context.setattr("vanishing.learning.search.fit_parts", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            search.fit(X, y)
+    assert vars(search) == before
+    assert hasattr(search, "classes_") == fitted_before
 
-    whole = search(None)
-    stopped = search(max(steps))
-    assert stopped.best_params_ == whole.best_params_
-    assert np.isfinite(stopped.cv_results_["mean_test_score"]).all()
+
+def interrupted(*args, **kwargs):
+    raise KeyboardInterrupt
 
 
 def test_a_scorer_of_one_split_is_enough():
@@ -338,7 +392,7 @@ def test_rows_of_weight_zero_take_no_place_in_a_fold():
     weight[::7] = weight[:60:3] = 0.0
     search = VanishingClassifierCV().fit(X, y, sample_weight=weight)
     alone = VanishingClassifierCV().fit(X[weight > 0.0], y[weight > 0.0])
-    assert search.best_params_ == alone.best_params_
+    assert str(search.best_params_) == str(alone.best_params_)
     assert search.best_score_ == pytest.approx(alone.best_score_, abs=1e-12)
     np.testing.assert_allclose(search.predict_proba(X), alone.predict_proba(X), atol=1e-6)
 
@@ -377,12 +431,13 @@ def test_a_search_is_saved_with_what_it_did_not_look_at(tmp_path):
     assert np.isnan(search.cv_results_["mean_test_score"]).any()
     search.save(tmp_path / "search.json")
     again = vanishing.load(tmp_path / "search.json")
-    assert again.best_params_ == search.best_params_
+    assert str(again.best_params_) == str(search.best_params_)
     assert again.best_index_ == search.best_index_
     assert set(again.cv_results_) == set(search.cv_results_)
     for name in ("mean_test_score", "split1_test_score", "rank_test_score"):
         np.testing.assert_array_equal(again.cv_results_[name], search.cv_results_[name])
-    assert again.cv_results_["param_scale"].tolist() == search.cv_results_["param_scale"].tolist()
+    for name in ("param_scale", "param_transformer"):
+        assert list(map(str, again.cv_results_[name])) == list(map(str, search.cv_results_[name]))
     np.testing.assert_array_equal(again.predict_proba(MOONS[0]), search.predict_proba(MOONS[0]))
 
 
@@ -404,3 +459,50 @@ def test_small_classes_are_searched():
     keep = np.concatenate([np.arange(50), np.arange(50, 56), np.arange(100, 150)])
     search = VanishingClassifierCV().fit(X[keep], y[keep])
     assert search.score(X[keep], y[keep]) > 0.9
+
+
+# -- Weights of classes and of rows ---------------------------------------------------------------
+
+
+def rare_class():
+    """Two overlapping classes, one of them in one row of ten."""
+    rng = np.random.default_rng(1)
+    y = (rng.uniform(size=600) < 0.1).astype(int)
+    X = rng.normal(size=(600, 3))
+    X[y == 1, :2] += 1.2
+    return X, y
+
+
+def test_balanced_classes_are_chosen_for_by_balanced_accuracy():
+    X, y = rare_class()
+    options = {"class_weight": "balanced", "psis": (0.1, 0.01), "Cs": (0.01, 1.0), "scale": True}
+    search = VanishingClassifierCV(**options).fit(X, y)
+    told = VanishingClassifierCV(scoring="balanced_accuracy", **options).fit(X, y)
+    names = [f"split{i}_test_score" for i in range(3)]
+    for name in names:
+        np.testing.assert_allclose(search.cv_results_[name], told.cv_results_[name], rtol=1e-12)
+    plain = VanishingClassifierCV(scoring="accuracy", **options).fit(X, y)
+    assert plain.best_score_ != pytest.approx(search.best_score_, abs=1e-3)
+    weight = np.where(y == 1, 3.0, 1.0)  # changes nothing where classes are balanced
+    again = VanishingClassifierCV(**options).fit(X, y, sample_weight=weight)
+    for name in names:
+        np.testing.assert_allclose(search.cv_results_[name], again.cv_results_[name], atol=0.01)
+
+
+def test_what_takes_no_weights_is_named():
+    X, y = rare_class()
+    weight = np.ones(len(y)) + y
+
+    def share(model, X, y):
+        return float(np.mean(model.predict(X) == y))
+
+    unweighted = make_scorer(lambda y, predicted: np.mean(y == predicted))
+    for scoring in (share, unweighted):
+        search = VanishingClassifierCV(OAVI(), psis=(0.1,), Cs=(1.0,), scale=True, scoring=scoring)
+        search.fit(X, y)
+        with pytest.raises(TypeError, match=r"scoring=.* takes no sample_weight, .*: leave"):
+            search.fit(X, y, sample_weight=weight)
+    neighbours = VanishingClassifier(final_estimator=KNeighborsClassifier()).fit(X, y)
+    with pytest.raises(TypeError, match=r"KNeighbors.* takes no sample_weight in its fit: leave"):
+        neighbours.fit(X, y, sample_weight=weight)
+    VanishingClassifier(final_estimator=GaussianNB()).fit(X, y, sample_weight=weight)

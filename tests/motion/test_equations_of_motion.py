@@ -323,7 +323,7 @@ def test_no_warnings_of_numpy():
 def test_runs_that_were_put_one_after_the_other_are_named():
     X, t, groups = make_motion("predator prey", 2, 60, noise=0.02, random_state=0)
     t = t + 0.01 * (groups == 1)  # no two rows at the same time
-    with pytest.warns(UserWarning, match=r"the table is in the order of time but for 1 steps back"):
+    with pytest.warns(UserWarning, match=r"in the order of time, except for 1 steps back"):
         EquationsOfMotion(functions=()).fit(X, t)
     named = np.where(groups == 0, "a", "a")
     with pytest.warns(UserWarning, match=r"the run 'a' is .* the first at row 60"):

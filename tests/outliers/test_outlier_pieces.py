@@ -77,6 +77,25 @@ def test_rows_beyond_what_normal_rows_explain_break_laws(share):
     assert np.mean(-off[~wrong] < found.score) == pytest.approx(0.01, abs=0.002)
 
 
+@pytest.mark.parametrize("n_rows", [100, 400])
+def test_a_gap_before_few_rows_is_as_rare_as_is_asked_for(n_rows, monkeypatch):
+    """Exponential tails are the heaviest: four gaps are looked at, each at its own chance."""
+    monkeypatch.setattr(settings, "MOST_BREAKING", 4.5 / n_rows)  # of no more rows
+    random = np.random.default_rng(0)
+    draws = random.exponential(size=(2000, n_rows))
+    share = np.mean([breaking(off, np.ones(n_rows)) < np.inf for off in draws])
+    assert 0.5 * 4 * settings.CHANCE < share < 1.6 * 4 * settings.CHANCE
+
+
+@pytest.mark.parametrize("n_wrong", [1, 2, 3, 4])
+def test_few_rows_beyond_a_wide_gap_break_laws(n_wrong):
+    off = np.log(np.random.default_rng(n_wrong).chisquare(4.0, 400))
+    off[:n_wrong] = off.max() + 3.0 + 0.1 * np.arange(n_wrong)
+    limit = breaking(off, np.ones(400))
+    np.testing.assert_array_equal(np.flatnonzero(off >= limit), np.arange(n_wrong))
+    assert breaking(off, np.full(400, 7.0)) == pytest.approx(limit)
+
+
 def test_p_values_count_the_scores_below():
     calibration = np.array([-4.0, -1.0, -3.0, -2.0])
     scores = np.array([-5.0, -3.0, -2.5, 0.0])

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_moons
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -35,6 +35,7 @@ from vanishing import (
     OAVI,
     VCA,
     BuchbergerMoller,
+    ContrastiveVanishing,
     L1SquaredHingeSVC,
     VanishingClassifier,
     VanishingClassifierCV,
@@ -115,7 +116,9 @@ def assert_same(a, b, where="model"):
         assert a == b or (a != a and b != b), where
         return
     assert type(a) is type(b), where
-    if isinstance(a, np.ndarray):
+    if isinstance(a, np.ndarray) and a.dtype == object:  # may hold estimators
+        assert_same(a.tolist(), b.tolist(), where)
+    elif isinstance(a, np.ndarray):
         assert a.dtype == b.dtype, where
         np.testing.assert_array_equal(a, b, err_msg=where)
     elif isinstance(a, dict):
@@ -601,6 +604,20 @@ def test_a_classifier_of_format_version_1_loads():
         [-1.6161803772000654, -1.9125492324018554, 1.4403249363761945],
     ]
     np.testing.assert_allclose(model.decision_function(rows), scores, rtol=1e-12)
+
+
+def test_a_search_whose_choices_have_names_loads():
+    model = vanishing.load(DATA / "model_v1_search.json")
+    best = VanishingClassifier(
+        ContrastiveVanishing(max_degree=2, max_terms=None), psi=0.001, C=10.0, scale="minmax"
+    )
+    assert str(VanishingClassifier().set_params(**model.best_params_)) == str(best)
+    degrees = {point["transformer"].max_degree for point in model.cv_results_["params"]}
+    assert degrees == {1, 2}
+    rows, _ = make_moons(60, noise=0.3, random_state=0)
+    np.testing.assert_allclose(
+        model.decision_function(rows[:2]), [-3.5772636, 1.15574218], rtol=1e-7
+    )
 
 
 def test_components_of_format_version_1_load():

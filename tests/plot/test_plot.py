@@ -824,7 +824,7 @@ for make in (
     try:
         make()
     except ImportError as error:
-        assert "python -m pip install 'vanishing[app]'" in str(error), error
+        assert 'python -m pip install ".[app]"' in str(error), error
     else:
         raise AssertionError
 distance_to_variety(model.generators_, X)

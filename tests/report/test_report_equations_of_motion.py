@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from browser import EXECUTABLE, Browser
 from pages import HOSTILE, Page, check_page
 
 import vanishing
@@ -168,14 +167,6 @@ def test_what_is_refused(tmp_path, models):
         with pytest.raises(ValueError, match=problem):
             write_report(model, rows, path=path, t=times, groups=groups)
     assert not path.exists()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if EXECUTABLE is None:
-        pytest.skip("no Chromium on the PATH")
-    with Browser() as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -6,7 +6,6 @@ import sys
 
 import numpy as np
 import pytest
-from browser import EXECUTABLE, Browser
 from pages import HOSTILE, Page, check_page
 from tables_of_laws import circle, gas, nothing
 
@@ -246,14 +245,6 @@ def test_matplotlib_is_not_needed():
 # -- In a browser ---------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def browser():
-    if EXECUTABLE is None:
-        pytest.skip("no Chromium on the PATH")
-    with Browser() as opened:
-        yield opened
-
-
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [1200, 390])
 @pytest.mark.parametrize("kind", ["target", "no law", "hostile"])
@@ -271,3 +262,20 @@ def test_page_renders_quietly(browser, tmp_path, models, kind, width, dark):
         "[...document.querySelectorAll('section')].map(s => s.getBoundingClientRect().height)"
     )
     assert len(heights) >= 8 and min(heights) > 50
+
+
+def test_no_scroll_bar_beside_a_fraction_of_two_lines(browser, tmp_path):
+    pd = pytest.importorskip("pandas")
+    X = np.random.default_rng(0).uniform(1, 3, (200, 3))
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    target = (table.a / (1 + table.b / table.c)).rename("y")
+    law = check_law("y = a/(k + b/c)", table, target)
+    path = write_report(law, table, target, path=tmp_path / "report.html")
+    browser.open(path, width=1200, height=800)
+    browser.settle()
+    bars = browser.run(
+        "[...document.querySelectorAll('.scroll')].filter(e => e.querySelector(':scope > math') && "
+        "getComputedStyle(e).overflowY != 'hidden').length"
+    )
+    assert browser.run("document.querySelectorAll('mfrac mfrac').length") >= 1
+    assert bars == 0

@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from browser import EXECUTABLE, Browser
 from pages import HOSTILE, Page, check_page
 
 import vanishing
@@ -214,14 +213,6 @@ def test_what_is_refused(tmp_path, models):
     with pytest.raises(TypeError, match="blocks of rows"):
         write_report(model, vanishing.Blocks.from_array(table.to_numpy(), rows=50), path=path)
     assert not path.exists()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if EXECUTABLE is None:
-        pytest.skip("no Chromium on the PATH")
-    with Browser() as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -78,7 +78,7 @@ def test_what_is_wrong_is_said_with_the_option_that_helps(call, tmp_path, name):
     if name == "whole numbers of twenty digits":  # may be used, but need not be meant
         assert result.returncode == 0 and "--id code" in result.stderr
         return
-    assert result.returncode == 1 and result.stdout == ""
+    assert result.returncode == 2 and result.stdout == ""
     needed = [word for word in options if word.startswith("--")]
     if name == "a workbook of two sheets":
         needed = ["--sheet"]  # what is in it is seen when that is known

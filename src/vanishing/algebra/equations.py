@@ -207,6 +207,16 @@ def read_equation(text: str, names: Sequence[str]) -> GivenEquation:
     return _EquationReader(text, names).equation()
 
 
+def read_sides(text: str, names: Sequence[str]) -> tuple[list[Node], list[str]]:
+    """Return the one or two sides of an equation as they are written, and names of its constants.
+
+    The places of the constants are behind those of the columns.
+    """
+    reader = _EquationReader(text, names)
+    reader.equation()  # which may say that it cannot be used
+    return reader.trees, reader.constants
+
+
 class _EquationReader(TextReader):
     """Reads one equation; its variables are columns, constants and roots of sums."""
 
@@ -230,7 +240,8 @@ class _EquationReader(TextReader):
 
     def unknown(self, token: Token) -> Node:
         if token.text.startswith("["):
-            self.fail(f"{token.name!r} is no column; the columns are {listed(self.names)}")
+            known = listed(self.names)
+            self.fail(f"{token.name!r} is no column; the columns are {known}", token)
         self.columns[token.name] = place = len(self.names) + len(self.constants)
         self.constants.append(token.name)
         return Column(place)

@@ -196,7 +196,7 @@ def unregister_function(name: str) -> None:
     Raises
     ------
     ValueError
-        If no function of yours has the name, or the law search is told to try it.
+        If no function of yours has the name, or the law search tries it.
 
     See Also
     --------

@@ -40,7 +40,7 @@ def parse_polynomial(text: str, names: Sequence[str] | None = None) -> Polynomia
     Raises
     ------
     ValueError
-        If the text is no polynomial in these variables, or its names cannot be told apart.
+        If the text is no polynomial in these variables, or two of its names look alike.
 
     See Also
     --------

@@ -31,6 +31,7 @@ from vanishing.algebra.writing import (
     Written,
     fraction_text,
 )
+from vanishing.checks import install
 
 # Functions that every language has, or that can be written in it.
 PORTABLE = (
@@ -297,9 +298,7 @@ def to_sympy(names: Sequence[str], node: Node | Monomials, right: Node | None = 
     try:
         import sympy
     except ImportError:
-        raise ImportError(
-            "to_sympy needs SymPy: install it with pip install 'vanishing[symbolic]'."
-        ) from None
+        raise ImportError(f"to_sympy needs SymPy: install it with {install('symbolic')}.") from None
     text = SympyText(names)
 
     def column(place: int):

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.checks import install
+
 _SAME = 1e-9  # relative difference of factors, and difference of exponents, that are rounding
 _BASE = {
     "mass": "kg",
@@ -190,9 +192,7 @@ def _pint():
     try:
         import pint
     except ImportError:
-        raise ImportError(
-            "units need pint: install it with python -m pip install 'vanishing[units]'."
-        ) from None
+        raise ImportError(f"units need pint: install it with {install('units')}.") from None
     return pint, pint.UnitRegistry()
 
 
@@ -335,6 +335,10 @@ def dimensionless_groups(units: Mapping[str, str]) -> list[str]:
     groups : list of str
         Any other product without dimension is a product of powers of these. Empty where there is
         none.
+
+    See Also
+    --------
+    vanishing.LawFinder : Laws that use units.
 
     Examples
     --------

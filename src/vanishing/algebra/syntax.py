@@ -37,6 +37,17 @@ _TOKEN = re.compile(
 )
 
 
+class FormulaError(ValueError):
+    """A text is no formula; ``problem`` says why, and ``start`` where, None if nowhere certain."""
+
+    def __init__(self, message: str, problem: str, start: int | None):
+        super().__init__(message)
+        self.problem, self.start = problem, start
+
+    def __reduce__(self):
+        return FormulaError, (*self.args, self.problem, self.start)
+
+
 class Token(NamedTuple):
     """A piece of text: its kind, what stands behind a number, and where it begins."""
 
@@ -123,13 +134,14 @@ class TextReader:
             self.columns.setdefault(name, i)  # with what is not printed, such as a no-break space
 
     def fail(self, problem: str, token: Token | None = None) -> NoReturn:
-        """Raise ValueError with the text, what is wrong with it, and where that stands."""
+        """Raise FormulaError with the text, what is wrong with it, and where that stands."""
         start = None if token is None else token.start
         place = "" if start is None else f" (character {start + 1})"
-        raise ValueError(f"cannot read the {self.kind} {shown(self.text)}: {problem}{place}.")
+        message = f"cannot read the {self.kind} {shown(self.text)}: {problem}{place}."
+        raise FormulaError(message, problem, start)
 
     def _refuse(self, name: str) -> NoReturn:
-        self.fail(f"the name {shown(name)} cannot be told from others; rename the column")
+        self.fail(f"the name {shown(name)} looks like another one; rename the column")
 
     def unknown(self, token: Token) -> Node:
         """Return what a name that is no column stands for."""

@@ -10,8 +10,8 @@ from vanishing.cli.console import fail, sentences
 
 # In the order of the help.
 COMMANDS = (
-    *("demo", "laws", "motion", "outliers", "repair", "calibrate", "rules", "check"),
-    *("fit", "predict", "show", "report", "export", "reproduce"),
+    *("app", "demo", "laws", "motion", "outliers", "repair", "calibrate", "rules", "check"),
+    *("fit", "predict", "show", "report", "export", "reproduce", "mcp", "warm-up"),
 )
 
 
@@ -19,33 +19,19 @@ def main():
     """Run the command line, or say in one sentence how to install what it needs."""
     missing = [name for name in ("pandas", "rich", "typer") if find_spec(name) is None]
     if missing:
-        fail(
-            f"The command line needs {', '.join(missing)}: install with "
-            "python -m pip install 'vanishing[app]'"
-        )
+        from vanishing.checks import install
+
+        fail(f"The command line needs {', '.join(missing)}: install with {install('app')}")
     with sentences():
         build_app()()
 
 
 def build_app():
     """Return the typer application, with all commands."""
-    from vanishing.cli import (  # noqa: F401
-        calibrate,
-        check,
-        demo,
-        export,
-        fit,
-        laws,
-        motion,
-        outliers,
-        predict,
-        repair,
-        report,
-        reproduce,
-        rules,
-        show,
-    )
+    from vanishing.cli import asking, demo, models, reproduce, serve, warm_up  # noqa: F401
     from vanishing.cli.app import app
 
-    app.registered_commands.sort(key=lambda command: COMMANDS.index(command.callback.__name__))
+    app.registered_commands.sort(
+        key=lambda command: COMMANDS.index(command.callback.__name__.replace("_", "-"))
+    )
     return app

@@ -1,31 +1,37 @@
-"""The typer application, how a command joins it, and arguments that commands share."""
+"""The typer application, how a command joins it, and the texts of help."""
 
 import inspect
-from pathlib import Path
 from typing import Annotated
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from vanishing.cli.console import sentences
-from vanishing.tables.formats import known_endings
 
-Model = Annotated[Path, typer.Argument(help="A model that fit or another command saved.")]
-Data = Annotated[
-    Path,
-    typer.Argument(help=f"A table: {known_endings()}."),
-]
+
+def _without_types_of_flags(command, ctx) -> None:
+    """Show flags as they are typed, without a value."""
+    for option in command.get_params(ctx):
+        if getattr(option, "is_flag", False):
+            option.metavar = ""
+
+
+class _Commands(TyperGroup):
+    def format_help(self, ctx, formatter):
+        _without_types_of_flags(self, ctx)
+        super().format_help(ctx, formatter)
+
 
 app = typer.Typer(
+    cls=_Commands,
     help="Polynomial equations that data satisfies, up to noise: find, use and read them.",
     epilog="Example: vanishing demo",
     no_args_is_help=True,
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
-def command(example, names=dict):
+def command(example, names=dict, panel="To look around"):
     """Return a decorator that makes a function the command of its name.
 
     Parameters
@@ -35,6 +41,8 @@ def command(example, names=dict):
     names : callable
         Returns the names in registries, by the word that stands for them in the help of options. It
         is called when the help is asked for: registries may take long to import.
+    panel : str
+        The question that it answers, by which commands are grouped.
     """
 
     class Command(TyperCommand):
@@ -42,6 +50,7 @@ def command(example, names=dict):
             for word, registered in names().items():
                 for option in self.params:
                     option.help = option.help.replace(word, ", ".join(registered))
+            _without_types_of_flags(self, ctx)
             super().format_help(ctx, formatter)
 
     def join(function):
@@ -50,6 +59,7 @@ def command(example, names=dict):
             cls=Command,
             help="\n\n".join(" ".join(text.split()) for text in paragraphs),
             epilog=f"Example: {example}",
+            rich_help_panel=panel,
         )(sentences()(function))
         return function
 

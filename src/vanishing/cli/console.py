@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import NoReturn
 
 from vanishing.algebra.writing import printable
 from vanishing.estimators.progress import listening
+from vanishing.questions import Answer, AnswerTable, File
 from vanishing.tables.errors import TableError
 
+UNREADABLE = 2  # the exit status of wrong options, and of what cannot be read or written
 _UNWRAPPED = 10_000  # columns of a pipe: its reader wants an equation on one line
 
 
@@ -59,7 +62,7 @@ def progress(description):
             yield
 
 
-def fail(message, code=1) -> NoReturn:
+def fail(message, code=UNREADABLE) -> NoReturn:
     """Print in one sentence, on the error stream, what went wrong, and exit."""
     print(printable(" ".join(str(message).split())), file=sys.stderr)
     raise SystemExit(code)
@@ -77,14 +80,14 @@ def sentences():
         except BrokenPipeError:
             # The reader of our output is gone; Python must not complain when it flushes the rest.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise SystemExit(1) from None
+            raise SystemExit(UNREADABLE) from None
         except TableError as error:
             *lines, last = str(error).splitlines()
             for line in lines:
                 print(printable(line), file=sys.stderr)
             # The lines below a heading are set off from it.
             print(printable(f"{last} {error.remedy}".rstrip()), file=sys.stderr)
-            raise SystemExit(1) from None
+            raise SystemExit(UNREADABLE) from None
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
             fail(f"{where}{error.strerror or error}".removesuffix(".") + ".")
@@ -114,14 +117,6 @@ def check_output(path: Path, *inputs: Path):
         fail(f"{path} is an input and would be overwritten: give another name.")
 
 
-def check_model(path: Path):
-    """Exit with a sentence if there is no such model."""
-    if path.is_dir():
-        fail(f"{path} is a folder, not a model.")
-    if not path.exists():
-        fail(f"There is no model {path}.")
-
-
 def table(*heads: str):
     """Return an empty table to print; a head that starts with "#" is that of numbers."""
     from rich import box
@@ -147,15 +142,68 @@ def print_json(document: dict):
     print(layout(document).encode("utf-8", "backslashreplace").decode())
 
 
-def write_or_print(out: Path, text: str):
-    """Write text to a file, or print it where the name is "-"."""
-    if is_stdout(out):
-        sys.stdout.write(text)
-        sys.stdout.flush()
-        return
-    from vanishing.persistence.files import write_atomically
+def print_answer(answer: Answer) -> None:
+    """Print an answer to read: what it is about, equations, verdict and tables."""
+    printer = console(wrapped=False)
+    equations = {equation.text for equation in answer.equations}
+    parts = answer.printed or (
+        *([answer.heading] if answer.heading else []),
+        *("", *(equation.text for equation in answer.equations)),
+        *("", answer.verdict),
+        *answer.tables,
+    )
+    for part in parts:
+        if isinstance(part, str):
+            printer.print(part, style="bold" if part.strip() in equations else "")
+            continue
+        if part.title:
+            printer.print()
+            printer.print(part.title)
+        if part.lines or part.columns[1:] == ():
+            for line in part.lines or [f"  {row[0]}" for row in part.rows]:
+                printer.print(line)
+        else:
+            printer.print(_printed(part))
 
-    write_atomically(out, text)
+
+def _printed(answer: AnswerTable):
+    """Return a table to print; columns of numbers stand to the right."""
+    is_number = [
+        all(_is_number(row[place]) for row in answer.rows) for place in range(len(answer.columns))
+    ]
+    made = table(*("#" * n + head for head, n in zip(answer.columns, is_number, strict=True)))
+    for row in answer.rows:
+        made.add_row(*("" if cell is None else printable(str(cell)) for cell in row))
+    return made
+
+
+def _is_number(cell) -> bool:
+    try:
+        return cell in ("", None) or bool(float(str(cell).removesuffix(" %")) + 1.0)
+    except ValueError:
+        return False
+
+
+def say(note: str) -> None:
+    """Print a note on the error stream."""
+    print(printable(f"Note: {note}"), file=sys.stderr)
+
+
+def write(out: Path, file: File) -> None:
+    """Write a file, or print it where its name is "-"."""
+    if not is_stdout(out):
+        file.write(out)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, file.name)
+        file.write(path)
+        sys.stdout.flush()
+        content = path.read_bytes()
+        if file.media_type.startswith("image"):
+            sys.stdout.buffer.write(content)
+        else:
+            sys.stdout.write(content.decode())
+        sys.stdout.flush()
 
 
 def is_stdout(out: Path | None) -> bool:

@@ -22,7 +22,9 @@ _NAMES = {"od280/od315_of_diluted_wines": "dilution"}
 
 @command("vanishing demo")
 def demo(
-    out: Annotated[Path, Option(help="Where to write the report.")] = Path("vanishing_demo.html"),
+    out: Annotated[
+        Path, Option(help="Where to write the report; two others go to the same folder.")
+    ] = Path("vanishing_demo.html"),
 ):
     """See in seconds what this is for: which law holds, which rows break it, which class is it."""
     out = _place(out)
@@ -31,21 +33,31 @@ def demo(
 
     printer = console()
     _law(printer)
-    _rows(printer)
+    detector, pump = _rows(printer)
     _circle(printer)
     (X, y), results = _compare()
     model = results["vanishing"][0].model
     _print_comparison(printer, results)
     _print_equations(printer, model, X, y)
-    with console(error=True).status("Writing the report"):
+    rows, motion = (out.with_stem(f"{out.stem}_{name}") for name in ("outliers", "motion"))
+    with console(error=True).status("Writing the reports"):
         write_report(model, X, y, out, title="Wines of three growers", data_name="held-out wines")
+        write_report(detector, pump, path=rows, title="Readings of a pump", data_name="a pump")
+        _write_motion(motion)
     printer.rule("What next", align="left")
-    printer.print("A report shows the classifier, its equations and its errors on one page:")
-    printer.print(f"  {out.resolve()}", soft_wrap=True)
+    for words, path in (
+        ("A report shows the classifier, its equations and its errors on one page:", out),
+        ("Another one has the oddest readings of the pump, and why they are odd:", rows),
+        ("A third one has equations of motion, of prey and predators:", motion),
+    ):
+        printer.print(words)
+        printer.print(f"  {path.resolve()}", soft_wrap=True)
     printer.print("Try a table of yours, in which the column E is to be explained:")
     printer.print("  vanishing laws table.csv --target E --out laws.json")
     printer.print("or in which rows may be wrong:")
     printer.print("  vanishing outliers table.csv --explain --out scored.csv")
+    printer.print("or which follows something over the time t:")
+    printer.print("  vanishing motion table.csv --time t --equations --out motion.json")
     printer.print("or in which the column label has classes to tell apart:")
     printer.print("  vanishing fit table.csv --target label --tune --out model.json")
     printer.print("  vanishing show model.json")
@@ -123,6 +135,22 @@ def _rows(printer):
         f"{reason['found'][column]:.1f}, where the other columns say "
         f"{reason['expected'][column]:.1f}.\n"
     )
+    return detector, pump
+
+
+def _write_motion(path: Path):
+    """Write the report on how prey and predators move."""
+    import pandas as pd
+
+    from vanishing import EquationsOfMotion
+    from vanishing.datasets import make_motion
+    from vanishing.report import write_report
+
+    X, t, groups = make_motion("predator prey", 4, 100, noise=0.02, random_state=0)
+    X = pd.DataFrame(X, columns=["prey", "predators"])
+    model = EquationsOfMotion(functions=()).fit(X, t, groups)
+    title = "Prey and predators"
+    write_report(model, X, path=path, t=t, groups=groups, title=title, data_name="four runs")
 
 
 def _circle(printer):
@@ -240,7 +268,7 @@ def _print_comparison(printer, results):
 
 
 def _print_equations(printer, model, X, y):
-    from vanishing.cli.equations import shown_of
+    from vanishing.questions.class_answers import shown_of
 
     printer.print(
         "Short ones with much weight in the decision, in the units of the measurements, and how "

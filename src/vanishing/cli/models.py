@@ -1,122 +1,250 @@
-"""A saved model and a table for it, whose columns become numbers as they did in the fit."""
+"""Commands about a saved model: what it says, what it predicts, a report, another language."""
 
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import asdict, replace
+import inspect
+import sys
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any
 
-import numpy as np
+from typer import Argument, Option, echo
 
-from vanishing.cli.console import check_model, fail
-from vanishing.cli.tables import TableOptions, say
-from vanishing.tables.columns import CategoryColumn, Column
-from vanishing.tables.errors import LISTED, listed
-from vanishing.tables.files import FileTable
-from vanishing.tables.formats import open_table
-from vanishing.tables.recipe import Recipe, TablePart, readable_names
+from vanishing.algebra.writing import printable
+from vanishing.cli.app import command
+from vanishing.cli.asking import Data, reading_parameters, table_of
+from vanishing.cli.console import (
+    check_output,
+    console,
+    fail,
+    is_stdout,
+    print_answer,
+    print_json,
+    progress,
+    say,
+    write,
+)
+from vanishing.questions import answer_of, apply, report_on
+from vanishing.questions.exporting import LANGUAGES, exported
+from vanishing.questions.models import loaded_model
 
-
-class LoadedModel(NamedTuple):
-    """A model that was loaded, a table for it, and how its columns become numbers."""
-
-    model: Any
-    table: FileTable
-    recipe: Recipe
-
-    def columns(self) -> list[str]:
-        """Return the columns that the model wants, in its order, or exit with a sentence."""
-        model, table = self.model, self.table
-        names = getattr(model, "feature_names_in_", None)
-        if names is None:  # fitted to an array
-            in_table = readable_names(table.names)
-            if len(in_table) != model.n_features_in_:
-                fail(
-                    f"The model knows its {model.n_features_in_} columns by their order only, and "
-                    f"{table.path} has {len(in_table)}: give a table of these columns alone."
-                )
-            return in_table
-        self.check_has([str(name) for name in names], "the model")
-        return [str(name) for name in names]
-
-    def check_has(self, outputs: list[str], what: str):
-        """Exit with a sentence where the table lacks what columns are made of."""
-        missing = self.recipe_for(outputs).lacking(readable_names(self.table.names))
-        if missing:
-            columns = "the column" if len(missing) == 1 else "the columns"
-            fail(f"{self.table.path} lacks {columns} {listed(missing)}, which {what} needs.")
-
-    def recipe_for(self, outputs: list[str]) -> Recipe:
-        """Return how columns become numbers: as in the fit, or as they are."""
-        made = {name for column in self.recipe.columns for name in column.outputs}
-        plain = tuple(Column(name) for name in outputs if name not in made)
-        return replace(self.recipe, columns=(*self.recipe.columns, *plain)).only(outputs)
-
-    def parts(self, outputs: list[str], texts: list[str]) -> Iterator[TablePart]:
-        """Read some rows of the table at a time; see `Recipe.parts`."""
-        fills = hasattr(self.model, "classes_")
-        return self.recipe_for(outputs).parts(self.table, outputs, texts, fills=fills)
-
-    def rows(self, X: np.ndarray, names: list[str]):
-        """Return rows with names if the model knows names."""
-        if not hasattr(self.model, "feature_names_in_"):
-            return X
-        import pandas as pd
-
-        return pd.DataFrame(X, columns=names)
-
-    def role(self, name: str, typed: str | None = None) -> str | None:
-        """Return the column of a role: as it was typed, or as in the fit if the table has it."""
-        in_table = readable_names(self.table.names)
-        if typed is not None and typed not in in_table:
-            shown = listed(in_table, LISTED)
-            fail(f"{self.table.path} has no column {typed!r}; its columns are {shown}.")
-        saved = self.recipe.role(name)
-        return typed or (saved if saved in in_table else None)
-
-    def note_of_filled(self, filled: Counter[str]) -> str:
-        """Say how many cells of which columns were filled in, and with what."""
-        columns = {column.name: column for column in self.recipe.columns}
-        counts = [
-            f"{name!r} with {_filling(columns.get(name, Column(name)))} ({n} cell{'s' * (n > 1)})"
-            for name, n in filled.items()
-        ]
-        more = ", ..." if len(counts) > LISTED else ""
-        return (
-            f"cells that cannot be used are filled in as in the fit: {', '.join(counts[:LISTED])}"
-            f"{more}. That breaks every balance of columns in these rows; --missing drop leaves "
-            "them out."
-        )
+_PANEL = "With a saved model"
+Model = Annotated[Path, Argument(help="A model that fit or another command saved.")]
 
 
-def _filling(column: Column) -> str:
-    """Write what takes the place of missing cells of a column."""
-    if isinstance(column, CategoryColumn):
-        return f"its most frequent text {column.texts[int(column.fill)]!r}"
-    return f"its median {column.fill:.6g}"
+def _with_table(function):
+    """Give a command the options about a table of a model."""
+    signature = inspect.signature(function)
+    own = [p for p in signature.parameters.values() if p.name != "typed"]
+    own = [p.replace(kind=p.KEYWORD_ONLY) for p in own]
+    function.__signature__ = signature.replace(parameters=[*own, *reading_parameters()])
+    return function
 
 
-def load_for(model: Path, data: Path, options: TableOptions) -> LoadedModel:
-    """Load a model and look at the columns of a table for it."""
-    check_model(model)
-    from vanishing import VanishingOutlierDetector
-    from vanishing.persistence import load_with_table
-    from vanishing.persistence.values import Refused
-    from vanishing.tables.saved import recipe_of
+@command("vanishing predict m.json new.csv --out labels.csv", panel=_PANEL)
+@_with_table
+def predict(
+    model: Model,
+    data: Data,
+    out: Annotated[
+        Path | None,
+        Option(help="CSV file to write; - prints it.", show_default="the first rows are shown"),
+    ] = None,
+    column: Annotated[
+        str | None,
+        Option(help="For laws: the column to solve for.", show_default="the target"),
+    ] = None,
+    std: Annotated[
+        bool,
+        Option(
+            "--std",
+            help="For laws: also the standard deviation of a new measurement about its prediction.",
+        ),
+    ] = False,
+    json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+    **typed: Any,
+):
+    """Say what a model predicts for each row.
 
-    fitted, node = load_with_table(model)
-    try:
-        recipe = Recipe(()) if node is None else recipe_of(node)
-    except Refused as problem:
-        fail(f"{model} is no model that can be loaded: {problem}")
-    if node is None and options.missing == "median":
-        fail(f"--missing median needs medians of the fit, and {model} has none.", 2)
-    if options.missing == "ignore" and not isinstance(fitted, VanishingOutlierDetector):
-        fail("--missing ignore is for detectors of outliers: drop or error.", 2)
-    typed = {name: getattr(options, name) for name in ("missing", "decimal")}
-    recipe = recipe.changed(**typed, **asdict(options.layout))
-    table = options.chosen(open_table(data, layout=recipe.layout), recipe.decimal)
-    table.refuse_doubt()
-    for note in table.notes:
+    A classifier gives the label and the decision values; with two classes there is one decision
+    value, named after the second class and positive where that is predicted. A detector of outliers
+    gives the score, 1 for outliers and 0 for others, and of outliers the reason, the columns to
+    blame and what was expected of them. Of laws, the first that has the column is
+    solved for it; where there is no solution the cell is empty. Laws by group are told apart by the
+    column of groups of the fit. Equations of motion give the derivatives of their columns. Repair
+    and calibration give the repaired and the calibrated values. Other models give the values of
+    their equations or quantities.
+
+    Columns that the model does not know are ignored; the others are treated as in the fit. A row
+    that cannot be used gets empty cells.
+    """
+    if out is not None and not is_stdout(out):
+        check_output(out, model, data)
+    with ExitStack() as stack, progress("Predicting"):
+        answer = apply(model, table_of(data, typed, stack), column=column, std=std)
+    _finish(answer, out, json)
+
+
+@command("vanishing report m.json bank.csv --out report.html", panel=_PANEL)
+@_with_table
+def report(
+    model: Model,
+    data: Data,
+    out: Annotated[Path, Option(help="HTML file to write.")] = Path("report.html"),
+    target: Annotated[
+        str | None,
+        Option(
+            help="For classifiers: the column of the labels.",
+            show_default="that of the fit, or the only column that the model does not use",
+        ),
+    ] = None,
+    run: Annotated[
+        str | None,
+        Option(
+            help="For motion: the column that says which run a row belongs to.",
+            show_default="that of the fit",
+        ),
+    ] = None,
+    time: Annotated[
+        str | None,
+        Option(
+            help="For motion and outliers: the column of times.", show_default="that of the fit"
+        ),
+    ] = None,
+    **typed: Any,
+):
+    """Write one HTML file about a model, and how it does on the rows of a table.
+
+    The model may be a classifier, laws, a detector of outliers, conserved quantities, which need a
+    column of runs, or equations of motion, which need one of times. Without labels, a report on a
+    classifier says nothing of errors.
+    """
+    if not is_stdout(out):
+        check_output(out, model, data)
+    with ExitStack() as stack:
+        table = table_of(data, typed, stack)
+        answer = report_on(model, table, target=target, run=run, time=time)
+        with console(error=True).status("Writing the report"):
+            _finish(answer, out, json=False)
+
+
+def _finish(answer, out: Path | None, json: bool) -> None:
+    """Print notes and the answer, and write its file."""
+    for note in answer.notes:
         say(note)
-    return LoadedModel(fitted, table, recipe)
+    if out is not None:
+        write(out, answer.files[0])
+    if json:
+        print_json(answer.to_dict())
+    elif out is None:
+        print_answer(answer)
+    elif not is_stdout(out):
+        echo(f"{answer.heading}: {out}")
+
+
+@command("vanishing show m.json --top 3", panel=_PANEL)
+def show(
+    model: Model,
+    units: Annotated[
+        str | None,
+        Option(
+            help="original, or scaled (columns as the model sees them).",
+            show_default="original where the scaling allows it",
+        ),
+    ] = None,
+    top: Annotated[
+        int | None,
+        Option(
+            min=1,
+            help="How many equations per class, laws or quantities to print.",
+            show_default="10 per class; laws, quantities and formats: all",
+        ),
+    ] = None,
+    everything: Annotated[
+        bool, Option("--all", help="All equations, also those without weight.")
+    ] = False,
+    latex: Annotated[bool, Option("--latex", help="Print LaTeX.")] = False,
+    sympy: Annotated[bool, Option("--sympy", help="Print expressions for sympy.sympify.")] = False,
+    json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+):
+    """Print the equations of each class, those with the largest weight first; or laws.
+
+    Laws, conserved quantities and equations of motion are always in original units; so are the laws
+    of a detector of outliers.
+    """
+    formats = [n for n, on in (("latex", latex), ("sympy", sympy), ("json", json)) if on]
+    if units not in (None, "scaled", "original"):
+        fail(f"--units must be scaled or original; got {units!r}.")
+    if len(formats) > 1:
+        fail(f"Choose one of {' and '.join(f'--{name}' for name in formats)}.")
+    fitted, _ = loaded_model(model)
+    if top is None and not formats and not everything and hasattr(fitted, "classes_"):
+        top = 10
+    original = None if units is None else units == "original"
+    answer = answer_of(fitted, top, original=original, everything=everything)
+    if json:
+        print_json(answer.to_dict())
+    elif not formats:
+        print_answer(answer)
+    elif not answer.equations and answer.tables:
+        fail(f"--{formats[0]} is for equations, and the model has none: leave it out.")
+    else:
+        # All lines are made before the first is printed: SymPy may be missing.
+        for line in list(_formulas(answer, latex)):
+            print(line)
+
+
+def _formulas(answer, latex: bool):
+    """Yield equations as LaTeX, or for SymPy, with what is known of them as comments."""
+    mark, group = "%" if latex else "#", ""
+    legend = [f"{mark} {line}" for line in printable(answer.verdict).splitlines()]
+    is_grouped = any(equation.group for equation in answer.equations)
+    yield from [] if is_grouped else legend
+    for equation in answer.equations:
+        if equation.group != group:
+            yield f"{mark} {equation.group}"
+        group = equation.group
+        note = f"  {mark} {equation.note}" if equation.note and is_grouped else ""
+        yield equation.latex + note if latex else _sympy(equation.formula)
+    yield from legend if is_grouped else []
+
+
+def _sympy(formula) -> str:
+    """Write what ``sympy.sympify`` takes, whatever columns are called."""
+    if not isinstance(formula.terms, tuple):  # a generator
+        return formula.write("sympy")
+    expression = formula.to_sympy()
+    from sympy import srepr
+
+    return srepr(expression)
+
+
+@command(
+    "vanishing export m.json --to sql --out model.sql",
+    lambda: {"LANGUAGES": LANGUAGES},
+    panel=_PANEL,
+)
+def export(
+    model: Model,
+    to: Annotated[str, Option(help="One of LANGUAGES.", show_default=False)],
+    out: Annotated[
+        Path, Option(help="File to write; - prints it. onnx needs one.", show_default=False)
+    ] = Path("-"),
+):
+    """Write a model so that other systems can use it, without this library.
+
+    SQL is an expression over the columns of a table; of rules, it is CREATE TABLE. C is one
+    function, Python a module that needs NumPy, torch the source of a module of PyTorch.
+    """
+    if to not in LANGUAGES:
+        fail(f"--to must be one of {' '.join(LANGUAGES)}; got {to!r}.")
+    if not is_stdout(out):
+        check_output(out, model)
+    elif not LANGUAGES[to].is_text:
+        fail(f"--to {to} needs --out: a file such as model{LANGUAGES[to].ending}.")
+    fitted, _ = loaded_model(model)
+    from vanishing.persistence.files import write_atomically
+
+    written = exported(fitted, to)
+    if is_stdout(out):
+        sys.stdout.write(str(written))
+    else:
+        write_atomically(out, written)

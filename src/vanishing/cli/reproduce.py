@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
+from vanishing.checks import install
 from vanishing.cli.app import command
 from vanishing.cli.console import console, fail, progress
 
@@ -126,7 +127,7 @@ def _experiment(name, out, **options):
         what = "Give an experiment" if name is None else f"Unknown experiment {name!r}; choose"
         fail(f"{what} from {', '.join(EXPERIMENTS)}, or --exact.", 2)
     if name == "figure" and find_spec("matplotlib") is None:
-        fail("The figure needs matplotlib: install with python -m pip install 'vanishing[app]'")
+        fail(f"The figure needs matplotlib: install with {install('app')}")
     if name != "scale":
         return Experiment(name, out, **{**options, "n_runs": options["n_runs"] or 10})
     for option in ("names", "data_home", "as_published"):

@@ -17,6 +17,7 @@ from vanishing.constructions.base import (
     set_monomials,
     write_monomials,
 )
+from vanishing.constructions.knots import knot_polynomials
 from vanishing.estimators.fits import Remarks
 from vanishing.oracles.matching_pursuit import omp
 from vanishing.oracles.solution import Status
@@ -39,6 +40,11 @@ class Contrast(NamedTuple):
     coef: np.ndarray  # (g, n_terms)
     leading: np.ndarray  # (g,)
 
+    def on(self, n_terms: int) -> "Contrast":
+        """Return the same polynomials on more terms, which come after theirs."""
+        more = np.zeros((len(self.coef), n_terms - self.coef.shape[1]))
+        return self._replace(coef=np.hstack([self.coef, more]))
+
 
 class ContrastiveVanishing(MonomialTransformer):
     """Polynomials that nearly vanish on a class, chosen for being large on the other classes.
@@ -51,7 +57,9 @@ class ContrastiveVanishing(MonomialTransformer):
     square over the unit cube, which columns are best scaled into: rows that have not been seen may
     be anywhere. With a larger psi a polynomial has to vanish more clearly to be no work of chance.
     Generators have mean square 1 on the others, background included, and come in the order of their
-    quotients; those whose quotient is below 1 are kept.
+    quotients; those whose quotient is below 1 are kept. Polynomials that vanish at knots, where
+    some are asked for, come after them, with mean square 1 on all rows; each is a generator of the
+    class on which it is smallest, relative to the others.
 
     `VanishingFeatures` and the classifiers show it all classes. Fitted to rows alone it compares
     them with the unit cube.
@@ -70,6 +78,13 @@ class ContrastiveVanishing(MonomialTransformer):
     slack : float, default=0.0
         How much larger, relatively, a quotient may be for a generator with fewer terms; 0 keeps
         all terms.
+    n_knots : int, default=0
+        Knots of each column: quantiles t of the rows of all classes, in equal steps from the least
+        value on. ``x - t`` is a further generator for each of them: sums of ``|x - t|`` are curves
+        of the column, linear between knots.
+    n_pair_knots : int, default=0
+        As many of each column for products: ``(x - s)*(z - t)`` is a further generator for any two
+        columns and their knots, which makes surfaces of two columns.
     absolute : bool, default=True
         Whether `transform` returns ``|g(x)|`` or ``g(x)``.
     chunk_size : int, default=None
@@ -151,6 +166,8 @@ class ContrastiveVanishing(MonomialTransformer):
         max_terms: int | None = 100,
         max_generators: int | None = None,
         slack: float = 0.0,
+        n_knots: int = 0,
+        n_pair_knots: int = 0,
         absolute: bool = True,
         chunk_size: int | None = None,
         n_jobs: int | None = None,
@@ -160,6 +177,8 @@ class ContrastiveVanishing(MonomialTransformer):
         self.max_terms = max_terms
         self.max_generators = max_generators
         self.slack = slack
+        self.n_knots = n_knots
+        self.n_pair_knots = n_pair_knots
         self.absolute = absolute
         self.chunk_size = chunk_size
         self.n_jobs = n_jobs
@@ -170,6 +189,8 @@ class ContrastiveVanishing(MonomialTransformer):
         if self.max_generators is not None:
             check_number("max_generators", self.max_generators, low=1, integer=True)
         check_number("slack", self.slack, low=0)
+        check_number("n_knots", self.n_knots, low=0, integer=True)
+        check_number("n_pair_knots", self.n_pair_knots, low=0, integer=True)
 
     def keep(self, chosen: IntArray, *, same_variety: bool = False) -> None:
         """Keep some of the generators, and forget the others."""
@@ -216,10 +237,21 @@ def fit_classes(estimators: list[ContrastiveVanishing], ask) -> list[tuple]:
             others = [each for each in classes if each is not own]
             against = _mean(others) if others else background
             contrasts.append(_contrast(options, own.gram, against, background))
+        if options.n_knots or options.n_pair_knots:
+            plan = _with_pairs(plan, n_features, options)
+            terms = monomials.terms_of(plan, n_features)
+            background = unit_cube(terms)
+            contrasts = [contrast.on(len(terms)) for contrast in contrasts]
+            polynomials = knot_polynomials(
+                ask, n_features, len(terms), options.n_knots, options.n_pair_knots
+            )
+            contrasts.append(Contrast(*polynomials))
         squares = _measured(ask, plan, contrasts)
         # They are measured with leading coefficient 1, and these may be larger than moments.
         _check_finite([squares], terms)
     weights = np.array([each.total_weight for each in classes])
+    if len(contrasts) > len(classes):
+        contrasts, squares = _dealt(contrasts, squares, weights)
     ends = np.cumsum([len(contrast.leading) for contrast in contrasts])
     fits = []
     for place, (estimator, contrast) in enumerate(zip(estimators, contrasts, strict=True)):
@@ -232,6 +264,37 @@ def fit_classes(estimators: list[ContrastiveVanishing], ask) -> list[tuple]:
         remarks = _set_contrast(estimator, terms, contrast, own_squares[place], others)
         fits.append((estimator, remarks))
     return fits
+
+
+def _with_pairs(plan: Plan, n_features: int, options) -> Plan:
+    """Return a plan that has the terms of polynomials at knots, too."""
+    degree = 2 if options.n_pair_knots else 1
+    if int(monomials.terms_of(plan, n_features)[-1].sum()) >= degree:
+        return plan
+    return monomials.plan_up_to(n_features, degree)
+
+
+def _dealt(contrasts: list[Contrast], squares: np.ndarray, weights: np.ndarray):
+    """Deal the last contrast, of polynomials at knots, to the classes; return contrasts, squares.
+
+    Each polynomial goes to the class on which its mean square is smallest, relative to that on all
+    rows, on which it becomes 1.
+    """
+    *own, knots = contrasts
+    n_own = [len(contrast.leading) for contrast in own]
+    known, at_knots = np.split(squares, [sum(n_own)], axis=1)
+    total = weights @ at_knots / weights.sum()
+    scale = np.where(total > 0.0, 1.0 / np.sqrt(np.where(total > 0.0, total, 1.0)), 1.0)
+    owner = at_knots.argmin(axis=0)
+    dealt, parts = [], []
+    columns = np.split(known, np.cumsum(n_own)[:-1], axis=1)
+    for place, (contrast, of_class) in enumerate(zip(own, columns, strict=True)):
+        mine = np.flatnonzero(owner == place)
+        coef = knots.coef[mine] * scale[mine, np.newaxis]
+        leading = np.concatenate([contrast.leading, knots.leading[mine]])
+        dealt.append(Contrast(np.vstack([contrast.coef, coef]), leading))
+        parts += [of_class, at_knots[:, mine] * scale[mine] ** 2]
+    return dealt, np.hstack(parts)
 
 
 def _contrast(options, own: np.ndarray, others: np.ndarray, background: np.ndarray) -> Contrast:

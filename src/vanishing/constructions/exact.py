@@ -51,8 +51,8 @@ class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
     and no rounding. For noisy points take `OAVI`.
 
     Coefficients get long, a thousand digits for 200 points: in three variables these take seconds
-    with python-flint (``pip install 'vanishing[symbolic]'``), which is used where it is installed,
-    and minutes without it.
+    with python-flint, which is used where it is installed, and minutes without it. In the folder of
+    vanishing, ``python -m pip install ".[symbolic]"`` installs it.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
         ----------
         points : array-like of shape (n_points, n_features)
             Coordinates as integers, `fractions.Fraction`, `decimal.Decimal` or strings such as
-            "0.1" and "1/3". Floats are refused but for integers such as 14.0. Duplicate points
+            "0.1" and "1/3". Floats are refused, except integers such as 14.0. Duplicate points
             count once.
 
         Returns

@@ -54,7 +54,7 @@ class Given(NamedTuple):
             if not holds:
                 doubts.append(
                     f"the known equation {equation.equation()} has a mean square of {mse:.2g} on "
-                    "these rows, above psi: what is found takes it for true all the same."
+                    "these rows, above psi. Generators are found as if it held."
                 )
         return doubts
 

@@ -28,8 +28,8 @@ class VCA(GeneratorTransformer):
     are F_d. Combinations of candidates that are zero as polynomials are left out, unless all is
     to be as published.
 
-    Neither the order of the columns nor rotations of them matter, but for coefficients as the unit,
-    which rotations change. The generators are not sparse.
+    Neither the order of the columns nor rotations of them matter, except with coefficients as the
+    unit, which rotations change. The generators are not sparse.
 
     Parameters
     ----------

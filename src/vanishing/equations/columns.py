@@ -26,7 +26,7 @@ def read_columns(
         A column that is not needed: an array may leave it out if it is the last.
     """
     if y is not None and n_inputs == len(names):
-        raise ValueError("the law has no column beside those of X: leave y out.")
+        raise ValueError("the law has no column other than those of X: leave y out.")
     columns_read = _of_frame(X, y, names, needed)
     if columns_read is None:
         columns_read = _of_array(X, y, names, n_inputs, needed, absent)

@@ -33,7 +33,7 @@ def listening(callback: Callable[[int, int | None, str], object] | None) -> Iter
     ----------
     callback : callable or None
         Called as ``callback(done, of, what)``: the number of the step, counted from 1; how many
-        steps there will be as far as is known by now, or None; and a line of text about the step.
+        steps there will be if known so far, or None; and a line of text about the step.
         It may run in another thread, but never twice at the same time. An exception that it raises
         ends the fit, which leaves the estimator as it was. None: no callback is called inside the
         block, not even that of an outer block.
@@ -71,7 +71,7 @@ class Progress:
     verbose : int, default=0
         Whether to print a line per step.
     of : int, default=None
-        How many steps there will be, as far as is known; None if it is not.
+        How many steps there will be, if known; otherwise None.
     """
 
     def __init__(self, name: str, verbose: int = 0, of: int | None = None):

@@ -41,11 +41,11 @@ FIGURES = {
     "search": {"psi": "psi", "kernel_degree": "degree of the kernel", "C": "C"},
 }
 ABOUT = {
-    "exact": "Runs that are identical (error, |G|, |O|, SPAR but of VCA, degree), of all made; + "
-    "those that are so when they are rounded anew (training rows in another order and off by a "
-    "rounding error; for VCA also another basis of what vanishes on all rows).",
+    "exact": "Identical runs (in error, |G|, |O|, degree and, except for VCA, SPAR), of all made. "
+    "Runs behind a + become identical when they are rounded anew: training rows in another order "
+    "and off by a rounding error; for VCA also another basis of what vanishes on all rows.",
     "search": "Runs for which the published search chooses the recorded psi and C (or degree of "
-    "the kernel and C), of all made; + those whose recorded ones are as accurate.",
+    "the kernel and C), of all made. Runs behind a + have recorded ones that are as accurate.",
 }
 
 
@@ -55,9 +55,9 @@ ABOUT = {
 # docs/results.md.
 REASONS = {
     "vertices": "of vertices that are equally good, rounding takes one",
-    "slice": "where a step drops the last vertex, the published PCG keeps the wrong ones",
-    "sign": "terms of O are dependent, and rounding decides the sign of the smallest eigenvalue of "
-    "G, which is zero, and with it by which of two rules the published AGD moves",
+    "slice": "if a step drops the last vertex, the published PCG keeps the wrong ones",
+    "sign": "terms of O are dependent, so the smallest eigenvalue of G is zero; rounding decides "
+    "its sign, and the sign decides which of two rules the published AGD takes",
     "limit": "SVC ends at its limit of 10,000 steps, at a point that rounding decides",
     "fits": "the search compares fits that differ for one of the other reasons",
     "not known": "",
@@ -249,7 +249,7 @@ class ExactReplay:
             lines.append(f"| {' | '.join([*about, '; '.join(numbers), example])} |")
         found = {reason for _, _, reason in groups}
         return [
-            "What differs, and in the first of these runs by how much (in parentheses the record):",
+            "Differences, and their sizes in the first of these runs (in parentheses the record):",
             "",
             "| paper | algorithm | reason | runs | differs |",
             "| --- | --- | --- | --- | --- |",

@@ -240,7 +240,11 @@ def pipeline_run(algorithm: Algorithm, X, y, run: int, n_jobs=None) -> dict:
         "test_s": min(times),
         "size": size,
         "sparsity": sparsity,
-        "params": {name.split("__")[-1]: value for name, value in model.best_params_.items()},
+        "params": {
+            name.split("__")[-1]: value
+            for name, value in model.best_params_.items()
+            if algorithm.transformer is None or name in ("psi", "C")
+        },
     }
 
 

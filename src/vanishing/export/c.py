@@ -178,6 +178,7 @@ class _CSource(Notation, C):
         "maximum": "fmax({0}, {1})",
         "clip": "fmin(fmax({0}, {1}), {2})",
         "zero_below": "({0} < {1} ? 0.0 : {0})",
+        "choose": "({0} < 0.0 ? {1} : {2})",
     }
 
     def __init__(self):

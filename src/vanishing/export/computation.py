@@ -34,7 +34,8 @@ class Value:
         "columns" (the row itself), "constant", "take" (some entries), "join", "linear" (a matrix
         times the input, and an offset), "add", "subtract", "multiply", "divide", "minimum" or
         "maximum" (of two inputs, of one width or one of them of width 1), "power", "clip",
-        "zero_below" (0 where the input is below a limit), "quantiles", "nearest" (squared distances
+        "zero_below" (0 where the input is below a limit), "choose" (of three inputs, the second
+        where the first is negative, else the third), "quantiles", "nearest" (squared distances
         to the nearest row of each of some groups), or a function out of
         `vanishing.algebra.programs.PORTABLE`.
     inputs : tuple of Value
@@ -111,6 +112,13 @@ class Value:
         """Return the entries, 0 in place of those below a limit."""
         return Value("zero_below", (self,), self.width, {"limit": float(limit)})
 
+    def choose(self, negative: "Value", other: "Value") -> "Value":
+        """Return an entry of one where that of this is negative, and else of another.
+
+        SQL computes neither before it is chosen.
+        """
+        return Value("choose", (self, negative, other), self.width)
+
     def quantiles(self, steps: Sequence[Steps]) -> "Value":
         """Return a function of each entry that consists of straight lines."""
         return Value("quantiles", (self,), self.width, {"steps": list(steps)})
@@ -185,6 +193,8 @@ class Computation:
     names : tuple of str
         Of the entries of the first output.
     classes : ndarray or None
+    sign : Value or None
+        Of a detector, what is negative where "decision" is, and in most rows takes less to compute.
     """
 
     title: str
@@ -193,14 +203,18 @@ class Computation:
     outputs: dict[str, Value]
     names: tuple[str, ...]
     classes: np.ndarray | None = None
+    sign: Value | None = None
 
 
 def in_order(
-    values: Iterable[Value], times: Callable[[Value], int] = lambda value: 1
+    values: Iterable[Value],
+    times: Callable[[Value], int] = lambda value: 1,
+    needs: Callable[[Value], Sequence[Value]] = lambda value: value.inputs,
 ) -> tuple[list[Value], Counter]:
     """Return all that some values need, inputs first, and how often each is written, by its id.
 
-    ``times`` says how often the text of an operation holds that of its input.
+    ``times`` says how often the text of an operation holds that of its input, ``needs`` which
+    inputs are asked for.
     """
     values_by_id: dict[int, Value] = {}
     used: Counter = Counter()
@@ -212,8 +226,8 @@ def in_order(
         if is_ready:
             values_by_id[id(value)] = value
         elif id(value) not in values_by_id:
-            for part in value.inputs:
+            for part in needs(value):
                 used[id(part)] += times(value)
             stack.append((value, True))
-            stack += [(part, False) for part in reversed(value.inputs)]
+            stack += [(part, False) for part in reversed(needs(value))]
     return list(values_by_id.values()), used

@@ -10,18 +10,30 @@ from vanishing.outliers.features import Features
 from vanishing.outliers.model import Model, Noise
 
 _FARTHEST = 1e100  # deviation of a constant column
+_FEW_ROWS = 8  # of a group of neighbours, the nearest of which is near enough for most rows
 
 
-def scores(x: Value, detector: VanishingOutlierDetector) -> dict[str, Value]:
-    """Return the decision values and the scores, as `decision_function` and `score_samples`."""
+def scores(x: Value, detector: VanishingOutlierDetector) -> tuple[dict[str, Value], Value]:
+    """Return the decision values and the scores, as `decision_function` and `score_samples`.
+
+    And what has the sign of the decision values: lower bounds, where these say that a row is
+    normal. They need neither the doubt, which most of the text is about, nor all neighbours.
+    """
     model = score_model(detector)
     notes = ["Laws of the columns:", *(f"    {law}" for law in detector.laws_)]
-    unusual, broken = _parts(x, model)
-    score = _relative(unusual, model, 0).maximum(_relative(broken, model, 1)) * -1.0
-    for part, weight in _around(x, model):
+    unusual, doubt, broken = _parts(x, model)
+    law = _relative(broken.maximum(settings.FLOOR), model, 1)
+    most = _relative(unusual.maximum(settings.FLOOR), model, 0)
+    doubted = _relative((unusual / (doubt + 1.0)).maximum(settings.FLOOR), model, 0)
+    # Where the law decides, no doubt changes it.
+    score = (law - most).choose(doubted.maximum(law), law) * -1.0
+    least = most.maximum(law) * -1.0
+    for part, bound, weight in _around(x, model):
         score = score - part.maximum(0.0) * weight
+        least = least - bound.maximum(0.0) * weight
     score = score.noted(notes if len(notes) > 1 else ())
-    return {"decision": score - float(detector.offset_), "score": score}
+    decision, bound = (value - float(detector.offset_) for value in (score, least))
+    return {"decision": decision, "score": score}, bound.choose(decision, bound)
 
 
 def _relative(part: Value, model: Model, i: int) -> Value:
@@ -29,28 +41,27 @@ def _relative(part: Value, model: Model, i: int) -> Value:
     return (part.apply("log") - float(model.centre[i])) / float(model.spread[i])
 
 
-def _parts(x: Value, model: Model) -> tuple[Value, Value]:
-    """Return a (unusual) and b (breaks a law) of a row."""
+def _parts(x: Value, model: Model) -> tuple[Value, Value, Value]:
+    """Return how unusual a row is, the doubt that divides it, and how far it is off laws."""
     features = model.features
     off = _deviation(x, features)
     if not features.n:
-        return constant(settings.FLOOR), off.maximum(settings.FLOOR)
+        return constant(settings.FLOOR), constant(0.0), off
     z = (x.take(features.varying) - features.centre) / features.scale
     z = z.clip(-settings.SCORE_LIMIT, settings.SCORE_LIMIT)
     values = _values(z, features)
     doubt = _of(values, model.doubt.T)
     doubt = (doubt * doubt).sum().minimum(settings.MOST_DOUBT)
     noise = _noise(z, model.noise)
-    bulk = _of(values, model.bulk.coef) / (_relative_noise(noise, model.noise))
-    bulk = bulk / (doubt + 1.0).apply("sqrt")
+    bulk = _of(values, model.bulk.coef) / _relative_noise(noise, model.noise)
     law = _of(values, model.law.coef) / noise
     broken = (law * law).sum()
     broken = broken + off if len(features.constant) else broken
-    return (bulk * bulk).largest().maximum(settings.FLOOR), broken.maximum(settings.FLOOR)
+    return (bulk * bulk).largest(), doubt, broken
 
 
-def _around(x: Value, model: Model) -> list[tuple[Value, float]]:
-    """Return how far out a row is and how far from others, and what both count."""
+def _around(x: Value, model: Model) -> list[tuple[Value, Value, float]]:
+    """Return how far out a row is and how far from others, bounds of these, and what they count."""
     around, parts = model.around, []
     if not len(around.directions):
         return []
@@ -58,12 +69,16 @@ def _around(x: Value, model: Model) -> list[tuple[Value, float]]:
     at = at.clip(-settings.FIT_LIMIT, settings.FIT_LIMIT)
     along = at.linear(around.directions, -around.origin)
     far = (along * along).sum().maximum(settings.FLOOR)
-    parts.append((_relative(far, model, 2), float(around.weights[0])))
+    far = _relative(far, model, 2)
+    parts.append((far, far, float(around.weights[0])))
     if len(around.rows):
         groups = around.rows.reshape(around.n_groups, -1, len(around.places))
-        nearest = at.nearest(groups, around.equal).apply("sqrt")
-        mean = (nearest.sum() * (1.0 / around.n_groups)).maximum(around.shortest)
-        parts.append((_relative(mean, model, 3), float(around.weights[1])))
+        means = []
+        for rows in (groups, groups[:, :_FEW_ROWS]):
+            nearest = at.nearest(rows, around.equal).apply("sqrt")
+            mean = (nearest.sum() * (1.0 / around.n_groups)).maximum(around.shortest)
+            means.append(_relative(mean, model, 3))
+        parts.append((means[0], means[1], float(around.weights[1])))
     return parts
 
 

@@ -66,7 +66,8 @@ def computation_of(model) -> Computation:
     common = (type(model).__name__,)
     names = tuple(str(name) for name in input_names(first))
     if isinstance(last, VanishingOutlierDetector):
-        return Computation(*common, "detector", names, scores(x, last), ("decision",))
+        outputs, sign = scores(x, last)
+        return Computation(*common, "detector", names, outputs, ("decision",), sign=sign)
     if isinstance(last, (VanishingClassifier, VanishingClassifierCV)) or type(last) in LINEAR:
         outputs, classes = _classifier(x, last)
         entries = tuple(map(str, classes[1:] if len(classes) == 2 else classes))
@@ -232,4 +233,4 @@ def _equations(generators) -> list[str]:
         n_features = len(generators.feature_names)
         if math.comb(n_features + generators.degree, n_features) > _EXPANDED:
             return [f"    {len(generators)}, as products of components"]
-    return [f"    {g.shortened(_SHOWN)} = 0" for g in generators]
+    return [f"    {g.equation(limit=_SHOWN)}" for g in generators]

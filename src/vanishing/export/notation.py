@@ -10,7 +10,7 @@ from vanishing.algebra.writing import NEGATIVE, Written
 from vanishing.export.computation import Value
 
 ELEMENTWISE = frozenset([*PORTABLE, "add", "subtract", "multiply", "divide"])
-ELEMENTWISE |= {"minimum", "maximum", "power", "clip", "zero_below"}
+ELEMENTWISE |= {"minimum", "maximum", "power", "clip", "zero_below", "choose"}
 
 
 class Notation(Spaced):

@@ -7,7 +7,7 @@ import numpy as np
 
 from vanishing._version import __version__
 from vanishing.algebra.writing import printable
-from vanishing.checks import check_choice
+from vanishing.checks import check_choice, install
 from vanishing.export.computation import Computation, Steps, Value, in_order
 from vanishing.export.models import computation_of
 
@@ -56,7 +56,7 @@ def to_onnx(model: object, *, dtype: Literal["float64", "float32"] = "float64") 
     Notes
     -----
     Save it with ``onnx.save(graph, "model.onnx")``. It needs the package onnx: install it with
-    ``pip install 'vanishing[onnx]'``. The graph is of opset 13.
+    ``python -m pip install ".[onnx]"`` in the folder of vanishing. The graph is of opset 13.
 
     Examples
     --------
@@ -71,9 +71,7 @@ def to_onnx(model: object, *, dtype: Literal["float64", "float32"] = "float64") 
     try:
         import onnx
     except ImportError:
-        raise ImportError(
-            "to_onnx needs onnx: install it with pip install 'vanishing[onnx]'."
-        ) from None
+        raise ImportError(f"to_onnx needs onnx: install it with {install('onnx')}.") from None
     computation = computation_of(model)
     if not computation.names:
         raise ValueError("the model has no generators, so that there is nothing to export.")
@@ -228,6 +226,8 @@ class _Graph:
             return self.numbers(data["values"][np.newaxis])
         if operation == "join":
             return self.add("Concat", *inputs, axis=1)
+        if operation == "choose":
+            return self.add("Where", self.add("Less", inputs[0], self.number(0.0)), *inputs[1:])
         (x,) = inputs
         if operation == "take":
             return self.add("Gather", x, self.numbers(data["places"].astype(np.int64)), axis=1)

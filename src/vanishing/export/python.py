@@ -233,6 +233,7 @@ class PythonSource(Notation, Python):
         "maximum": "np.maximum({0}, {1})",
         "clip": "np.clip({0}, {1}, {2})",
         "zero_below": "np.where({0} < {1}, 0.0, {0})",
+        "choose": "np.where({0} < 0.0, {1}, {2})",
     }
 
     def __init__(self):

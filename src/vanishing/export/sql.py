@@ -2,7 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from copy import copy
+from itertools import count
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -15,6 +17,7 @@ from vanishing.export.models import computation_of
 from vanishing.export.notation import Notation
 
 _REPEATED = 200  # characters that may be written again; beyond, what they say gets a name
+_ROW_DIGITS = 10  # of the coordinates of neighbours, in units of what they vary by
 _MOST_NAMES = 1600  # columns of a query: databases have limits
 
 Place = tuple[int, int]  # of an entry: the id of its vector, and its place there
@@ -24,7 +27,7 @@ def to_sql(model: object, output: str | None = None) -> str:
     r"""Write a fitted model as an expression of SQL over the columns of a table.
 
     It is standard SQL, as SQLite, PostgreSQL and DuckDB read it. Scaling is part of it. What is
-    used several times and is long has a name in a subquery without a table, so that the text
+    used several times and is long has a name in subqueries without a table, so that the text
     remains an expression: ``f"SELECT {to_sql(model)} FROM measurements"``.
 
     Parameters
@@ -54,7 +57,9 @@ def to_sql(model: object, output: str | None = None) -> str:
     Names of columns are quoted: ``"a ""quoted"" name"``. Columns are cast to DOUBLE PRECISION,
     since SQL divides whole numbers without a rest. Where a column is NULL the result is. What has
     no value, such as the logarithm of a negative number, is NULL in SQLite and an error in
-    PostgreSQL. With ``scale="quantile"`` the text is long: a line for each quantile of each column.
+    PostgreSQL. Labels of a detector take less than its scores: what is needed for few rows alone
+    is computed for these, as its neighbours are, whose coordinates have ten digits. With
+    ``scale="quantile"`` the text is long: a line for each quantile of each column.
     SQLite has LN, EXP and SQRT if it was built with mathematical functions, as it mostly is.
 
     Examples
@@ -73,7 +78,7 @@ def to_sql(model: object, output: str | None = None) -> str:
     if output == "label":
         return _label(computation)
     value = computation.outputs[output]
-    source = _SQLSource(computation.columns, value, 1)
+    source = _SQLSource.of(computation.columns, value, 1)
     texts = [source.expression([(id(value), i)]) for i in range(value.width)]
     if len(texts) == 1:
         return texts[0]
@@ -97,9 +102,9 @@ def _output(computation: Computation, output) -> str:
 
 def _label(computation: Computation) -> str:
     """Write the label of a row."""
-    value = computation.outputs["decision"]
+    value = computation.outputs["decision"] if computation.sign is None else computation.sign
     places = [(id(value), i) for i in range(value.width)]
-    source = _SQLSource(computation.columns, value, 2 + value.width)
+    source = _SQLSource.of(computation.columns, value, 2 + value.width)
     classes = [-1, 1] if computation.classes is None else computation.classes.tolist()
     labels = [_literal(label) for label in classes]
     if len(places) > 1:
@@ -134,6 +139,11 @@ def _literal(label) -> str:
     return "'" + sql_text(str(label), "the label").replace("'", "''") + "'"
 
 
+def _needed_at_once(value: Value) -> Sequence[Value]:
+    """Return what an operation needs whatever is chosen."""
+    return value.inputs[:1] if value.operation == "choose" else value.inputs
+
+
 class _Named(NamedTuple):
     """What has a name in a subquery."""
 
@@ -148,9 +158,6 @@ class _SQLSource(Notation, SQL):
     Parameters
     ----------
     columns : tuple of str
-    output : Value
-    times : int
-        How often each of its entries will be written.
     """
 
     choices: ClassVar[dict[str, str]] = {  # where one is NULL, so is what is chosen
@@ -160,7 +167,7 @@ class _SQLSource(Notation, SQL):
         "zero_below": "CASE WHEN {0} < {1} THEN 0.0 ELSE {0} END",
     }
 
-    def __init__(self, columns: tuple[str, ...], output: Value, times: int):
+    def __init__(self, columns: tuple[str, ...]):
         super().__init__(columns)
         self.prefix = "v"
         while any(re.fullmatch(rf"{self.prefix}\d+", name.lower()) for name in columns):
@@ -168,12 +175,30 @@ class _SQLSource(Notation, SQL):
         self.texts: dict[Place, Written] = {}
         self.names_in: dict[Place, frozenset[str]] = {}
         self.named: dict[str, _Named] = {}
-        values, _ = in_order([output])
-        written = self._count(values, output, times)
-        for value in values:
+        self.written: Counter = Counter()
+        self.n_named = count(1)
+
+    @classmethod
+    def of(cls, columns: tuple[str, ...], output: Value, times: int) -> "_SQLSource":
+        """Return the texts of a value, each of whose entries will be written so many times."""
+        source = cls(columns)
+        source.written = source._count(in_order([output])[0], output, times)
+        source._write_all(output)
+        return source
+
+    def _write_all(self, output: Value) -> None:
+        """Write a value and what it needs, but for what may not be chosen."""
+        for value in in_order([output], needs=_needed_at_once)[0]:
             for i in range(value.width):
-                if written[id(value), i]:
-                    self._write(value, i, written[id(value), i])
+                times = self.written[id(value), i]
+                if times and (id(value), i) not in self.texts:
+                    self._write(value, i, times)
+
+    def _inside(self) -> "_SQLSource":
+        """Return a source of expressions within one of this, whose names they know."""
+        inside = copy(self)
+        inside.texts, inside.names_in, inside.named = dict(self.texts), dict(self.names_in), {}
+        return inside
 
     def _count(self, values: list[Value], output: Value, times: int) -> Counter:
         """Return how often each entry is written."""
@@ -204,22 +229,38 @@ class _SQLSource(Notation, SQL):
             return [(id(inputs[0]), j) for j in np.flatnonzero(value.data["matrix"][i]).tolist()]
         return [(id(part), 0 if part.width == 1 else i) for part in inputs]
 
-    def _write(self, value: Value, i: int, count: int) -> None:
+    def _write(self, value: Value, i: int, times: int) -> None:
         """Write an entry, and give it a name if it is long and will be written again."""
-        needed = self._needed(value, i)
-        text = self._text(value, i, [self.texts[place] for place in needed])
-        names = frozenset[str]().union(*(self.names_in[place] for place in needed))
+        if value.operation == "choose":
+            text, names = self._choice(value, i)
+        else:
+            needed = self._needed(value, i)
+            text = self._text(value, i, [self.texts[place] for place in needed])
+            names = frozenset[str]().union(*(self.names_in[place] for place in needed))
         passes = value.operation in ("take", "join")
-        if not passes and len(text.text) > 8 and (count - 1) * len(text.text) > _REPEATED:
-            name = f"{self.prefix}{len(self.named) + 1}"
+        if not passes and len(text.text) > 8 and (times - 1) * len(text.text) > _REPEATED:
+            name = f"{self.prefix}{next(self.n_named)}"
             self.named[name] = _Named(text.text, names, self._level(names))
             text, names = Written(name), frozenset([name])
         self.texts[id(value), i] = text
         self.names_in[id(value), i] = names
 
+    def _choice(self, value: Value, i: int) -> tuple[Written, frozenset[str]]:
+        """Write what is chosen by a sign, each with a subquery for what it alone needs."""
+        place, *chosen = self._needed(value, i)
+        texts, names = [self.texts[place].text], set(self.names_in[place])
+        for part, of_part in zip(value.inputs[1:], chosen, strict=True):
+            inside = self._inside()
+            inside._write_all(part)
+            texts.append(inside.expression([of_part]))
+            names |= inside.names_in[of_part].union(*(each.names for each in inside.named.values()))
+            names -= inside.named.keys()
+        text = "CASE WHEN {} < 0.0 THEN {} ELSE {} END".format(*texts)
+        return Written(text), frozenset(names)
+
     def _level(self, names: Iterable[str]) -> int:
         """Return the subquery, counted from the innermost, in which names are known."""
-        return max((self.named[name].level + 1 for name in names), default=0)
+        return max((self.named[name].level + 1 for name in names if name in self.named), default=0)
 
     def _text(self, value: Value, i: int, operands: list[Written]) -> Written:
         operation, data = value.operation, value.data
@@ -248,11 +289,12 @@ class _SQLSource(Notation, SQL):
     def expression(self, places: list[Place], write=lambda texts: texts[0].text) -> str:
         """Return an expression of some entries, with all that has names in it."""
         names = frozenset[str]().union(*(self.names_in[place] for place in places))
+        names &= self.named.keys()  # others are known where the expression is
         text = write([self.texts[place] for place in places])
         if not names:
             return text
         last = self._last_levels(names)
-        inner = ""
+        tables = []
         for level in range(self._level(names)):
             kept = [name for name in last if self.named[name].level < level < last[name]]
             new = [
@@ -265,17 +307,19 @@ class _SQLSource(Notation, SQL):
                     f"the model needs {len(kept) + len(new)} values at once, more than databases "
                     "have room for: fit one with fewer generators or terms, or use to_c."
                 )
-            source = f"\nFROM ({inner}) AS {self.prefix}_{level}" if level else ""
+            source = f"\nFROM {self.prefix}_{level}" if level else ""
             # It is one row. Without DISTINCT databases put texts in place of names, over and over.
-            inner = f"SELECT DISTINCT {', '.join([*kept, *new])}{source}"
-        return f"(SELECT {text}\nFROM ({inner}) AS {self.prefix}_{self._level(names)})"
+            row = f"SELECT DISTINCT {', '.join([*kept, *new])}{source}"
+            tables.append(f"{self.prefix}_{level + 1} AS ({row})")
+        known = ",\n".join(tables)
+        return f"(WITH {known}\nSELECT {text}\nFROM {self.prefix}_{len(tables)})"
 
     def _last_levels(self, names: frozenset[str]) -> dict[str, int]:
         """Return all names that some need, in order, and the last subquery that reads each."""
         last = dict.fromkeys(names, self._level(names))
         for name in reversed(self.named):
             if name in last:
-                for inner in self.named[name].names:
+                for inner in self.named[name].names & self.named.keys():
                     last[inner] = max(last.get(inner, 0), self.named[name].level)
         return {name: last[name] for name in self.named if name in last}
 
@@ -294,15 +338,24 @@ class _SQLSource(Notation, SQL):
 
     def _nearest(self, entries: list[Written], rows: np.ndarray, equal: float) -> Written:
         """Write the squared distance to the nearest row of a table that is part of the text."""
-        names = [f"{self.prefix}_row{j}" for j in range(len(entries))]
-        texts = [f"({', '.join(self.literal(v).text for v in row)})" for row in rows]
-        parts = [f"({x.atom} - {name})" for x, name in zip(entries, names, strict=True)]
-        square = " + ".join(f"{part} * {part}" for part in parts)
-        limit = self.literal(equal).text
+        # The row's own length is added at the end, and rows have theirs as a last column.
+        names = [f"{self.prefix}_row{j}" for j in range(len(entries) + 1)]
+        rows = np.round(rows, _ROW_DIGITS)
+        texts = [
+            [*(f"{-2.0 * v:.{_ROW_DIGITS}f}" for v in row), repr(float(row @ row))] for row in rows
+        ]
+        texts[0] = [f"{v} AS {name}" for v, name in zip(texts[0], names, strict=True)]
+        table = " UNION ALL SELECT ".join(", ".join(row) for row in texts)
+        products = [f"{x.atom} * {name}" for x, name in zip(entries, names, strict=False)]
+        square = " + ".join([names[-1], *products])
+        length = " + ".join(f"{x.atom} * {x.atom}" for x in entries)
+        limit, width = self.literal(equal).text, self.literal(2.0 * np.sqrt(equal)).text
+        # Few rows have an equal first entry, so that most distances are computed once.
+        is_equal = f"ABS({names[0]} + 2.0 * {entries[0].atom}) <= {width} "
+        is_equal += f"AND {square} < {limit} - ({length})"
+        least = f"MIN(CASE WHEN {is_equal} THEN NULL ELSE {square} END) + {length}"
         return Written(
-            f"(WITH {self.prefix}_rows({', '.join(names)}) AS (VALUES {', '.join(texts)})\n"
-            f"SELECT COALESCE(MIN(CASE WHEN {square} >= {limit} THEN {square} END), 0.0) "
-            f"FROM {self.prefix}_rows)"
+            f"(SELECT COALESCE({least}, 0.0)\nFROM (SELECT {table}) AS {self.prefix}_rows)"
         )
 
     def _steps(self, x: Written, steps: Steps) -> Written:

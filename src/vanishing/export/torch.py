@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from vanishing.checks import check_flag
+from vanishing.checks import check_flag, install
 from vanishing.export.models import computation_of
 
 
@@ -41,7 +41,7 @@ def to_torch(model: object, *, trainable: bool = False) -> Any:
     little is left of the value of a polynomial that nearly vanishes. Its numbers are saved by
     ``torch.save(module.state_dict(), path)`` and read again by ``load_state_dict`` of a module that
     was made of the same model; ``torch.save(module, path)`` saves all of it. It needs the package
-    torch: install it with ``pip install 'vanishing[gpu]'``.
+    torch: install it with ``python -m pip install ".[gpu]"`` in the folder of vanishing.
 
     Examples
     --------
@@ -68,9 +68,7 @@ def to_torch(model: object, *, trainable: bool = False) -> Any:
     try:
         import torch  # noqa: F401
     except ImportError:
-        raise ImportError(
-            "to_torch needs torch: install it with pip install 'vanishing[gpu]'."
-        ) from None
+        raise ImportError(f"to_torch needs torch: install it with {install('gpu')}.") from None
     from vanishing.export.torch_module import ComputationModule
 
     return ComputationModule(computation, trainable)

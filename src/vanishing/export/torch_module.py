@@ -153,6 +153,8 @@ class ComputationModule(Module):
             return _nearest(parts[0], getattr(self, detail[0]), detail[1])
         if operation == "join":
             return torch.cat([part.expand(len(X), -1) for part in parts], dim=1)
+        if operation == "choose":
+            return torch.where(parts[0] < 0.0, parts[1], parts[2])
         (x,) = parts
         if operation == "take":
             return x[:, getattr(self, detail)]

@@ -137,6 +137,7 @@ class _TorchSource(PythonSource):
         "maximum": "_maximum({0}, {1})",
         "clip": "_minimum(_maximum({0}, {1}), {2})",
         "zero_below": "torch.where({0} < {1}, 0.0, {0})",
+        "choose": "torch.where({0} < 0.0, {1}, {2})",
     }
     quantiles_helper = _QUANTILES
     nearest_helper = _NEAREST

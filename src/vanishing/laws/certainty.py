@@ -30,7 +30,7 @@ def why_none(outcome: SearchOutcome, name: str, homogeneous: bool) -> str:
     """Say why there is no law."""
     if outcome.out_of_time:
         return NO_TIME.format(name)
-    law = "law" if not homogeneous else "law whose coefficients have no dimension"
+    law = "law" if not homogeneous else "dimensionally homogeneous law"
     reason = "no combination of terms comes down to its noise"
     if outcome.choice is not None:
         reason = outcome.choice.reason

@@ -106,7 +106,7 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         may join by a name that no column has: ``{"G": "6.674e-11 m^3/(kg s^2)"}``; coefficients of
         their dimension are written as multiples of them. Needs pint.
     homogeneous : bool, default=False
-        Whether to admit only laws whose coefficients have no dimension, but for the named values
+        Whether to admit only laws whose coefficients have no dimension, except for the named values
         in ``units``.
     n_laws : int, default=5
         Largest number of laws that are looked for.
@@ -251,7 +251,9 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         y : array-like of shape (n_samples,), default=None
             The target; None for laws among the columns of X.
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts, relative to others.
+            What each row counts beside the others; 1 / variance where that is known. Large weights
+            make no new observations: where weights differ by much, standard errors are too large
+            rather than too small.
         groups : array-like of shape (n_samples,), default=None
             The group of each row, such as a batch or a material. Then `laws_` has one law per
             group, ``law.group`` says of which: all have the same form, and `verdict_` says which
@@ -331,7 +333,7 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         if (hidden := np.flatnonzero((per_column > spread) & (spread > 0))).size:
             raise ValueError(
                 f"noise of {per_column[hidden[0]]:.3g} in {rows.names[hidden[0]]!r} is larger than "
-                f"the spread of that column, {spread[hidden[0]]:.3g}: nothing can be told."
+                f"the spread of that column, {spread[hidden[0]]:.3g}: such noise hides every law."
             )
         if noise.shape == (rows.n_inputs,) and rows.n_inputs < n_columns and noise.any():
             per_column[-1] = noise_of_target(rows, noise)
@@ -346,7 +348,7 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         if sample is None or len(sample.keys) < settings.LEAST_ROWS:
             n = 0 if sample is None else len(sample.keys)
             raise ValueError(
-                f"a law cannot be told from chance on n_samples = {n} different rows: at least "
+                f"n_samples = {n} different rows are too few to tell a law from chance: at least "
                 f"{settings.LEAST_ROWS} are needed."
             )
         names = [*map(str, getattr(self, "feature_names_in_", default_names(self.n_features_in_)))]

@@ -42,7 +42,7 @@ class Effort(Enum):
     """How much of a search is made."""
 
     PRODUCTS = "products of powers"
-    LIKELY = "what is likeliest"
+    LIKELY = "the likeliest forms"
     ALL = "everything, unless that has a law"
 
 
@@ -190,7 +190,7 @@ def _law_in_columns(
     if options.robust and not table.is_sum:
         table = table._replace(table=table.table.at(good_rows(table.table)))
         if not table.table.variance > 1e-24 * table.table.norm:
-            return LawAnswer([], f"No law: but for a few rows, {name} is constant.", 0.0)
+            return LawAnswer([], f"No law: {name} is constant, except on a few rows.", 0.0)
     table, outcome = _searched(table, options, progress, searches, effort)
     outcome = _with_sum(table, outcome)
     front = front_of(outcome, table, rows, target)
@@ -246,7 +246,7 @@ def _of_all_rows(
         units=rows.units,
     )
     if (np.abs(law.coef) < 2 * law.coef_std).any():
-        return "coefficients of the best candidate cannot be told from zero"
+        return "coefficients of the best candidate may be zero"
     if choice.form is None or rows.offsets is not None:
         return law
     # As people write it, and with the names of its constants.

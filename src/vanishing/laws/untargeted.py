@@ -87,11 +87,11 @@ def _passed_over_text(names: list[str], progress: Callable) -> str:
     """Say which columns were not taken as the target, since there are many, or no time is left."""
     text = ""
     if names:
-        text = f" Related least to others, and looked at only beside them: {listed(names)}."
+        text = f" Related least to others, and never tried as the target: {listed(names)}."
     try:
         progress()
     except OutOfTime:
-        text += " Not all columns were looked at in the time allowed: raise max_time."
+        text += " Time ended before all columns were tried: raise max_time."
     return text
 
 

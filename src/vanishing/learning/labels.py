@@ -101,9 +101,12 @@ class LabelledRows(NamedTuple):
         return read_together(work, self.source, classes, chunk_size=chunk_size, scale=self.scale)
 
 
-def labelled_rows(estimator, X, y, sample_weight) -> LabelledRows:
-    """Validate rows with class labels, wherever they are, and set ``classes_``."""
-    source = take_rows(estimator, X, y, sample_weight, y_is="labels")
+def labelled_rows(estimator, X, y, sample_weight, *, keep_all=False) -> LabelledRows:
+    """Validate rows with class labels, wherever they are, and set ``classes_``.
+
+    With ``keep_all`` rows in memory of weight zero stay, but their labels are no classes.
+    """
+    source = take_rows(estimator, X, y, sample_weight, y_is="labels", keep_all=keep_all)
     if source.part is not None:
         return _of_part(estimator, source.part)
     source = source.labelled()
@@ -114,12 +117,9 @@ def labelled_rows(estimator, X, y, sample_weight) -> LabelledRows:
     return LabelledRows(source.coded(facts.classes), facts.classes, facts)
 
 
-def labelled_rows_in_memory(estimator, X, y, sample_weight, *, keep_all=False) -> LabelledRows:
-    """Validate rows with class labels that must be in memory, and set ``classes_``.
-
-    With ``keep_all`` rows of weight zero stay, but their labels are no classes.
-    """
-    rows = take_rows_in_memory(estimator, X, y, sample_weight, y_is="labels", keep_all=keep_all)
+def labelled_rows_in_memory(estimator, X, y, sample_weight) -> LabelledRows:
+    """Validate rows with class labels that must be in memory, and set ``classes_``."""
+    rows = take_rows_in_memory(estimator, X, y, sample_weight, y_is="labels")
     return _of_part(estimator, rows)
 
 

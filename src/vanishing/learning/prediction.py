@@ -14,13 +14,13 @@ from vanishing.estimators.bases import BaseEstimator, ClassifierMixin, available
 from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.row_methods import RowMethods, row_by_row
 from vanishing.estimators.saving import Savable
-from vanishing.learning.default import DefaultTransformer
 from vanishing.learning.explanation import Explanation, table_of
 from vanishing.learning.features import feature_values
 from vanishing.learning.labels import labels
 from vanishing.learning.scaling import FarRows, names_after
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.learning.temperature import probabilities
+from vanishing.rows.arrays import is_device_array
 from vanishing.rows.intake import refuse, take_rows_in_memory
 from vanishing.rows.values import or_constant, sums_by_pieces, weighted_values
 
@@ -93,18 +93,28 @@ def _decides_on_device(self, X) -> bool:
     return True
 
 
-class PipelineClassifier(
-    DefaultTransformer, Savable, HTMLRepresentation, RowMethods, ClassifierMixin, BaseEstimator
-):
+class PipelineClassifier(Savable, HTMLRepresentation, RowMethods, ClassifierMixin, BaseEstimator):
     """Base of the classifiers by equations, which predict by their `pipeline_of`."""
 
     classes_: LabelArray
     n_generators_: int
     n_terms_: int
     sparsity_: float
+    complexity_: int | None
     temperature_: float | None
+    missing: str
     n_features_in_: int
     feature_names_in_: ObjectArray
+
+    @property
+    def takes_gaps(self) -> bool:
+        """Whether rows may have gaps, which are NaN."""
+        return self.missing == "ignore"
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.takes_gaps
+        return tags
 
     @property
     def generators_(self) -> Sequence[Polynomial]:
@@ -160,6 +170,14 @@ class PipelineClassifier(
 
     def _decisions(self, rows, decisive):
         """Return the decision values of validated rows, by the generators that have a weight."""
+        models = getattr(pipeline_of(self), "gaps_", None)
+        if models is not None and not is_device_array(rows):
+            gaps = np.isnan(rows)
+            if gaps.any():
+                pipeline = pipeline_of(self)
+                return models.decisions(
+                    pipeline, rows, gaps, lambda whole: self._decisions(whole, decisive)
+                )
 
         def summands(piece):
             far = FarRows()
@@ -254,15 +272,20 @@ class PipelineClassifier(
             place of "generator", the "row" (by X's index, if it has one), the class that a positive
             contribution speaks "for", and "units": "original", or "scaled" where the scaling is no
             change of units of each column (quantiles) or the equation would be too long. There the
-            value is that of left minus right side, and the weight is one of that. A table needs
-            pandas.
+            value is that of left minus right side, and the weight is one of that. More lines of a
+            row, without class and units, have what all "other equations" contribute and the "base
+            value", the decision value without any: the contributions of a row add up to its
+            decision value. A table needs pandas.
         """
         check_is_fitted(self)
         decisive = decisive_parts(self)
         if decisive is None:
             raise ValueError("explain needs the linear SVM; it knows nothing of a final_estimator.")
         index = X.index if hasattr(X, "iloc") else None  # lists have another index
-        X = self._scaled(take_rows_in_memory(self, X, method="explain", reset=False).X)
+        X = take_rows_in_memory(self, X, method="explain", reset=False).X
+        if self.takes_gaps and np.isnan(X).any():
+            raise ValueError("explain needs rows without gaps: leave rows with NaN out.")
+        X = self._scaled(X)
         owners = [
             label
             for label, (generators, *_) in zip(self.classes_, decisive, strict=True)
@@ -275,10 +298,14 @@ class PipelineClassifier(
         several = len(self.classes_) > 2
         best = scores.argmax(axis=1) if several else np.zeros(len(X), dtype=int)
         explanations: list[list[Explanation]] = []
+        rest = []
         for row, place in zip(values, best, strict=True):
             weight = weights[:, place]
             contribution = weight * row
-            order = np.argsort(-np.abs(contribution), kind="stable")[:n_generators]
+            order = np.argsort(-np.abs(contribution), kind="stable")
+            order = order[contribution[order] != 0.0]
+            order, others = order[:n_generators], order[n_generators:]
+            rest.append((len(others), float(contribution[others].sum())))
             explanations.append(
                 [
                     {
@@ -289,11 +316,12 @@ class PipelineClassifier(
                         "contribution": float(contribution[i]),
                     }
                     for i in order
-                    if contribution[i] != 0.0
                 ]
             )
         if not table:
             return explanations
         decided = self.classes_[best] if several else self.classes_[best + 1]
         rows = range(len(X)) if index is None else index
-        return table_of(explanations, rows, decided, pipeline_of(self).scaling_.transformer)
+        base = pipeline_of(self).final_estimator_.intercept_[best]
+        scaler = pipeline_of(self).scaling_.transformer
+        return table_of(explanations, rows, decided, scaler, base, rest)

@@ -19,10 +19,11 @@ from vanishing.learning import settings
 from vanishing.learning.log_scaling import LogScaler
 from vanishing.rows.arrays import clipped, column_ranges, count_true, like, namespace, to_numpy
 
-SCALINGS = ("minmax", "quantile", "log")  # True is another name for the first
+SCALINGS = ("minmax", "quantile", "log")  # that a search tries; True is the first
+NAMES = ("minmax", "maxabs", "quantile", "log")
 
 
-def check_scale(scale, names=SCALINGS) -> None:
+def check_scale(scale, names=NAMES) -> None:
     """Raise TypeError or ValueError unless ``scale`` says how to scale, maybe by a name."""
     choices = ", ".join(["True", "False", *map(repr, names)])
     message = f"scale must be {choices} or a scikit-learn transformer; got {scale!r}."
@@ -123,7 +124,7 @@ class Scaling:
 
     Parameters
     ----------
-    scale : bool, "minmax", "quantile", "log" or transformer
+    scale : bool, "minmax", "maxabs", "quantile", "log" or transformer
         As `VanishingClassifier` has it.
     clip : bool
         Whether scaled columns of new rows are clipped to their range in training.
@@ -150,7 +151,9 @@ class Scaling:
         """Learn the scaling from training rows, and scale them."""
         if self.in_unit_range:
             self.transformer = MinMaxScaler()
-        elif isinstance(self.scale, str) and self.scale == "log":
+        elif self._is("maxabs"):
+            self.transformer = MaxAbsScaler()
+        elif self._is("log"):
             self.transformer = LogScaler()
         elif isinstance(self.scale, str):
             # As many quantiles as there are rows, up to scikit-learn's default.
@@ -165,11 +168,11 @@ class Scaling:
         return X
 
     def fit_range(self, low: np.ndarray, high: np.ndarray) -> "Scaling":
-        """Learn the scaling from the range of each column: True and False need no more."""
-        if not (self.in_unit_range or self.scale is False):
+        """Learn the scaling from the range of each column: some need no more."""
+        if not (self.in_unit_range or self._is("maxabs") or self.scale is False):
             raise TypeError(
-                f"scale={self.scale!r} needs the rows in memory: give arrays, or scale=True or "
-                "False."
+                f"scale={self.scale!r} needs the rows in memory: give arrays, False, or one of "
+                f"{', '.join(map(repr, (True, *NAMES)))}."
             )
         self.fit_transform(np.vstack([low, high]))
         return self
@@ -177,7 +180,15 @@ class Scaling:
     @property
     def in_unit_range(self) -> bool:
         """Whether columns are mapped linearly into [0, 1]."""
-        return self.scale is True or (isinstance(self.scale, str) and self.scale == "minmax")
+        return self.scale is True or self._is("minmax")
+
+    def _is(self, name: str) -> bool:
+        return isinstance(self.scale, str) and self.scale == name
+
+    @property
+    def wants_rows(self) -> bool:
+        """Whether it is one that learns from rows, of which some may stand for all."""
+        return self._is("quantile") or self._is("log")
 
     @property
     def is_identity(self) -> bool:
@@ -192,6 +203,8 @@ class Scaling:
         transformer = self.transformer
         if transformer is not None and self.in_unit_range:
             X = X * like(X, transformer.scale_) + like(X, transformer.min_)
+        elif transformer is not None and self._is("maxabs"):
+            X = X / like(X, transformer.scale_)
         elif transformer is not None:
             # Scikit-learn's transformers know no devices: to the CPU and back.
             rows = to_numpy(X)

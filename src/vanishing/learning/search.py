@@ -2,42 +2,54 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import get_scorer_names
-from sklearn.model_selection import check_cv
+from sklearn.utils.validation import check_is_fitted
 
-from vanishing._threads import one_blas_thread
-from vanishing._types import Array, Labels, Table, Vector
-from vanishing.checks import check_flag
+from vanishing._threads import check_jobs, one_blas_thread
+from vanishing._types import Array, FloatArray, Labels, Table, Vector
+from vanishing.checks import check_choice, check_flag
 from vanishing.constructions.base import GeneratorTransformer
 from vanishing.estimators.fits import Remarks, all_or_nothing
 from vanishing.estimators.progress import Progress, listening
 from vanishing.learning import settings
-from vanishing.learning.candidates import Free, families, others
+from vanishing.learning.candidates import Free, bent, families, others, simpler
 from vanishing.learning.classifier import VanishingClassifier, adopt_parts
 from vanishing.learning.default import resolved
 from vanishing.learning.features import VanishingFeatures
+from vanishing.learning.folds import folds_of
+from vanishing.learning.gaps import check_in_memory, fit_gaps, rows_without_gaps
 from vanishing.learning.grid import is_auto, search_grid
+from vanishing.learning.held_out import HeldOutError, error_of_choosing, reliability
 from vanishing.learning.labels import (
     LabelledRows,
     check_class_weight,
     check_two_classes,
-    labelled_rows_in_memory,
+    labelled_rows,
 )
 from vanishing.learning.pipeline import fit_parts, remarks_on_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
-from vanishing.learning.scaling import SCALINGS, check_scale
+from vanishing.learning.scaling import NAMES, check_scale
+from vanishing.learning.search_results import (
+    FrontPoint,
+    front,
+    read_search,
+    set_classifier,
+    set_held_out,
+    set_results,
+    write_search,
+)
 from vanishing.learning.svm import L1SquaredHingeSVC
+from vanishing.learning.temperature import learn_temperature, probabilities
 from vanishing.learning.trials import Trials, describe
 from vanishing.learning.tuning import Tuning
 from vanishing.persistence import register
+from vanishing.rows.intake import refuse
 
 _MEASURED = ("fit_time", "score_time", "score")
-_TIMES = ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time")
 
 
 class VanishingClassifierCV(PipelineClassifier):
@@ -69,14 +81,17 @@ class VanishingClassifierCV(PipelineClassifier):
     cv : int, splitter or iterable, default=3
         As in scikit-learn; an integer means stratified folds.
     scoring : str, callable or None, default=None
-        As in scikit-learn; None means accuracy. A callable takes ``(estimator, X, y)``, and
+        As in scikit-learn; None means accuracy, balanced accuracy with class_weight="balanced".
+        A callable takes ``(estimator, X, y)``, and
         ``sample_weight`` where `fit` does.
-    scale : "auto", bool, "minmax", "quantile", "log" or transformer, default="auto"
+    scale : "auto", bool, "minmax", "maxabs", "quantile", "log" or transformer, default="auto"
         As in `VanishingClassifier`; "auto" chooses among "minmax", "quantile" and "log".
     clip : bool, default=True
         As in `VanishingClassifier`.
     class_weight : dict, "balanced" or None, default=None
         As in `VanishingClassifier`.
+    missing : "error" or "ignore", default="error"
+        As in `VanishingClassifier`; the search looks at rows without gaps.
     n_jobs : int, default=None
         Threads over folds, and over the psi of a given grid.
     verbose : int, default=0
@@ -85,19 +100,35 @@ class VanishingClassifierCV(PipelineClassifier):
     Attributes
     ----------
     best_params_ : dict
-        {"psi": ..., "C": ...}, and what else was searched over: "scale"; "transformer", which is
-        "contrastive", with "max_degree", or "oavi", with "oracle".
+        Parameters of `VanishingClassifier`: psi, C, and all others in which the model differs from
+        its defaults. ``VanishingClassifier().set_params(**search.best_params_).fit(X, y)`` is the
+        model of the search, except for `temperature_`.
     best_score_ : float
         Mean score of the best parameters over the folds.
+    error_ : float or None
+        The share of mistakes in cross-validation that is to be expected of what has been chosen,
+        which the best of many scores flatters: chosen anew on rows that are drawn with repetition,
+        measured on the others. Each class counts alike with class_weight="balanced". None with
+        another `scoring`.
+    error_interval_ : (float, float) or None
+        A 95 % interval for it, also of groups of rows where there are some.
+    reliability_ : ndarray of shape (n_bins, 3)
+        Whether probabilities are right, on rows held out, in bins of the probability of the
+        predicted class: its mean, how often that class was right, and the number of rows.
     best_index_ : int
         Their place in `cv_results_`.
     cv_results_ : dict of arrays of shape (n_points,)
         As of scikit-learn's GridSearchCV: ``param_psi``, ``param_C``, ``params``,
         ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``, ``rank_test_score``,
-        and times; in the order in which they were looked at. NaN where that was not worth it, or
-        would have taken too long or too much memory; masked where a parameter does not apply.
+        times, and ``mean_complexity``; in the order in which they were looked at. NaN where that
+        was not worth it, or would have taken too long or too much memory.
+    front_ : list of FrontPoint
+        What was looked at and is better than all that is simpler, the simplest first: complexity,
+        score, its standard deviation over the folds, and parameters of `VanishingClassifier`.
     classifier_ : VanishingClassifier
         Fitted to all rows with the best parameters.
+    complexity_ : int or None
+        How many numbers decide; as in `VanishingClassifier`.
     n_generators_, n_terms_ : int
         |G| and |O| of `classifier_`, summed over the classes.
     sparsity_ : float
@@ -126,8 +157,10 @@ class VanishingClassifierCV(PipelineClassifier):
     >>> from vanishing import VanishingClassifierCV
     >>> X, y = load_iris(return_X_y=True)
     >>> model = VanishingClassifierCV().fit(X, y)
-    >>> model.best_params_
-    {'psi': 0.001, 'C': 1.0, 'scale': 'minmax', 'transformer': 'contrastive', 'max_degree': 1}
+    >>> {name: model.best_params_[name] for name in ("psi", "C", "scale")}
+    {'psi': 0.001, 'C': 1.0, 'scale': 'minmax'}
+    >>> model.best_params_["transformer"]
+    ContrastiveVanishing(max_degree=1, max_terms=None)
     >>> print(f"{model.best_score_:.2f}")
     0.98
     """
@@ -138,8 +171,9 @@ class VanishingClassifierCV(PipelineClassifier):
     cv_results_: dict[str, Array | list[dict[str, object]]]
     classifier_: VanishingClassifier
     n_splits_: int
-
-    fits_sources = False
+    error_: float | None
+    error_interval_: tuple[float, float] | None
+    reliability_: FloatArray
 
     def __init__(
         self,
@@ -152,6 +186,7 @@ class VanishingClassifierCV(PipelineClassifier):
         scale: bool | str | object = "auto",
         clip: bool = True,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        missing: Literal["error", "ignore"] = "error",
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
@@ -163,34 +198,78 @@ class VanishingClassifierCV(PipelineClassifier):
         self.scale = scale
         self.clip = clip
         self.class_weight = class_weight
+        self.missing = missing
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Table, y: Labels | None = None, sample_weight: Vector | None = None) -> Self:
+    def fit(
+        self,
+        X: Table,
+        y: Labels | None = None,
+        sample_weight: Vector | None = None,
+        groups: Labels | None = None,
+    ) -> Self:
         """Choose by cross-validation, and fit to all rows with what was best.
 
-        An interrupted search takes the best of what it has looked at, and says so.
+        Of more than 100,000 rows about so many are looked at by the search, of each class a like
+        share: the same ones in whatever blocks and wherever they are. The final fit reads all.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Labels of at least two classes.
+        X : array-like of shape (n_samples, n_features), or a source of rows
+            As `OAVI.fit` takes it.
+        y : array-like of shape (n_samples,), default=None
+            Labels of at least two classes; as `VanishingFeatures.fit` takes them.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, in fits and in scores.
+        groups : array-like of shape (n_samples,), default=None
+            Which rows belong together: those of a group are in the same fold. A Dask collection if
+            X is one.
 
         Returns
         -------
         self : VanishingClassifierCV
         """
-        search(self, X, y, sample_weight)
+        search(self, X, y, sample_weight, groups)
         return self
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; those of a transformer that is None are refused.
+
+        Parameters
+        ----------
+        **params : dict
+            As scikit-learn has them: ``transformer__psi`` is a parameter of the transformer.
+
+        Returns
+        -------
+        self : VanishingClassifierCV
+        """
+        inner = [name for name in params if name.startswith("transformer__")]
+        if inner and params.get("transformer", self.transformer) is None:
+            names = ", ".join(
+                f"{name.removeprefix('transformer__')}={params[name]!r}" for name in inner
+            )
+            raise ValueError(
+                f"{inner[0]} cannot be set: with transformer=None the search chooses what "
+                f"constructs the equations. Give transformer=OAVI({names}) to search over psi, C "
+                "and scaling with that."
+            )
+        return super().set_params(**params)
+
+    @property
+    def front_(self) -> list[FrontPoint]:
+        """What was looked at and is better than all that is simpler, the simplest first."""
+        check_is_fitted(self)
+        return front(self.cv_results_)
 
     def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
-        check_scale(self.scale, ("auto", *SCALINGS))
+        check_scale(self.scale, ("auto", *NAMES))
         check_flag("clip", self.clip)
+        check_jobs(self.n_jobs)
         check_class_weight(self.class_weight)
+        check_choice("missing", self.missing, ("error", "ignore"))
         VanishingFeatures(self.transformer).check_parameters()
         if "psi" not in clone(resolved(self.transformer)).get_params(deep=False):
             raise TypeError(
@@ -211,60 +290,16 @@ class VanishingClassifierCV(PipelineClassifier):
             raise TypeError(f"scoring must be one name, a callable or None; got {self.scoring!r}.")
 
 
-# -- What is found --------------------------------------------------------------------------------
-
-
-def _set_results(model: VanishingClassifierCV, params, times, splits, best_index):
-    """Set the attributes that describe the search, in the shape of GridSearchCV's.
-
-    ``params`` are the points looked at, ``times`` columns that are kept as they are, and
-    ``splits`` scores of shape (n_splits, len(params)), NaN where there is none.
-    """
-    results = dict(zip(_TIMES, times, strict=True))
-    for name in dict.fromkeys(name for point in params for name in point):
-        results[f"param_{name}"] = _column(params, name)
-    results["params"] = params
-    results |= {f"split{i}_test_score": scores for i, scores in enumerate(splits)}
-    mean = results["mean_test_score"] = splits.mean(axis=0)
-    results["std_test_score"] = splits.std(axis=0)
-    # Sums of the same scores in another order are equal; what was not looked at is last.
-    rounded = np.nan_to_num(mean.round(12), nan=-np.inf)
-    results["rank_test_score"] = 1 + (rounded > rounded[:, np.newaxis]).sum(axis=1)
-    model.cv_results_ = results
-    model.n_splits_ = len(splits)
-    model.best_index_ = best_index
-    model.best_score_ = float(mean[best_index])
-    model.best_params_ = params[best_index]
-
-
-def _set_classifier(model: VanishingClassifierCV, classifier: VanishingClassifier) -> None:
-    """Predict by a fitted classifier."""
-    model.classifier_ = classifier
-    model.n_generators_ = classifier.n_generators_
-    model.n_terms_ = classifier.n_terms_
-    model.sparsity_ = classifier.sparsity_
-    model.temperature_ = classifier.temperature_
-
-
-def _column(params: list[dict], name: str) -> np.ma.MaskedArray:
-    """Return the values of a parameter, masked at points that do not have it."""
-    missing = [name not in point for point in params]
-    if not any(missing):
-        return np.ma.MaskedArray([point[name] for point in params], mask=missing)
-    values = np.array([point.get(name) for point in params], dtype=object)
-    return np.ma.MaskedArray(values, mask=missing)
-
-
 # -- The search -----------------------------------------------------------------------------------
 
 
-def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingClassifierCV:
+def search(model: VanishingClassifierCV, X, y, sample_weight, groups) -> VanishingClassifierCV:
     """Fit a `VanishingClassifierCV`.
 
     Parameters
     ----------
     model : VanishingClassifierCV
-    X, y, sample_weight : rows, labels and weights
+    X, y, sample_weight, groups : rows, labels, weights and groups
         As its `fit` takes them.
 
     Returns
@@ -274,22 +309,32 @@ def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingC
     model.check_parameters()
     psis, Cs, first_Cs = search_grid(model.psis, model.Cs)
     with all_or_nothing(model):
-        rows = labelled_rows_in_memory(model, X, y, sample_weight, keep_all=True)
+        rows = labelled_rows(model, X, y, sample_weight, keep_all=True)
         check_two_classes(rows.classes)
+        given = rows
+        if model.missing == "ignore":
+            check_in_memory(rows)
+            rows = rows_without_gaps(rows)
+        if not rows.in_memory and not getattr(model.transformer, "fits_sources", True):
+            refuse(model.transformer, X)
+        folds, units = folds_of(
+            rows, X, y, sample_weight, groups, cv=model.cv, whole=psis is not None
+        )
         progress = Progress(type(model).__name__, model.verbose)
-        trials = Trials(model, _folds(model.cv, rows, y), progress)
+        trials = Trials(model, folds, progress)
         if psis is None:
             trials = trials.thinned(settings.MOST_ROWS)
         free = Free(is_auto(model.scale), model.transformer is None, psis is None)
-        tuning = Tuning(trials, psis, families(free, trials), partial(others, free))
-        interrupted = False
+        tuning = Tuning(
+            trials,
+            psis,
+            families(free, trials),
+            partial(others, free),
+            partial(bent, trials),
+            simpler if free.transformer and free.psi else None,
+        )
         with one_blas_thread():
-            try:
-                tuning.run()
-            except KeyboardInterrupt:
-                if not trials.looks:
-                    raise
-                interrupted = True
+            tuning.run()
         best, place = tuning.best()
         tried = [
             (at, i)
@@ -300,22 +345,42 @@ def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingC
         fits, scores, splits = (
             np.array([at.table(name)[:, i] for at, i in tried]).T for name in _MEASURED
         )
-        _set_results(
+        set_results(
             model,
-            [{"psi": at.point.psi, "C": Cs[i], **at.point.choice.params()} for at, i in tried],
+            [trials.params(at.point, Cs[i]) for at, i in tried],
             [fits.mean(axis=0), fits.std(axis=0), scores.mean(axis=0), scores.std(axis=0)],
             splits,
+            np.array([at.complexity(i) if i in at.by_C else np.nan for at, i in tried]),
             next(k for k, (at, i) in enumerate(tried) if at is best and i == place),
+        )
+        held_out = trials.held_out(best, place)
+        temperature = learn_temperature(*held_out)
+        set_held_out(
+            model,
+            _error(trials, units),
+            reliability(probabilities(held_out.values, temperature), *held_out[1:]),
         )
         classifier = trials.classifier(best.point, Cs[place])
         classifier.n_jobs = model.n_jobs
         with listening(None):  # the search is over, and its steps are what was listened to
-            remarks = _refit(model, classifier, rows.present(), trials.temperature(best, place))
-        _with_remarks(model, remarks, tuning, interrupted).warn()
+            present = rows.present() if rows.in_memory else rows
+            remarks = _refit(model, classifier, present, temperature)
+            if model.missing == "ignore":
+                classifier.gaps_ = fit_gaps(classifier, given.present())
+        _with_remarks(model, remarks, tuning).warn()
         return model
 
 
-def _with_remarks(model, remarks: Remarks, tuning: Tuning, interrupted: bool) -> Remarks:
+def _error(trials: Trials, units: np.ndarray) -> HeldOutError | None:
+    """Return the error of what was chosen among all that was looked at, where it was by errors."""
+    if trials.model.scoring is not None:
+        return None
+    looks = [look for look in trials.looks.values() if look.by_C]
+    correct = [look.correct(place) for look in looks for place in look.by_C]
+    return error_of_choosing(np.column_stack(correct), looks[0].counts, units)
+
+
+def _with_remarks(model, remarks: Remarks, tuning: Tuning) -> Remarks:
     """Return the remarks on a classifier, with those on its search."""
     looks = tuning.trials.looks.values()
     problems = [problem for look in looks for problem in look.problems]
@@ -324,10 +389,7 @@ def _with_remarks(model, remarks: Remarks, tuning: Tuning, interrupted: bool) ->
         message = f"in {len(problems)} of the search's {total} fits; the first says: {problems[0]}"
         remarks = remarks._replace(problems=(*remarks.problems, message))
     notes = [] if remarks.nothing is None else [remarks.nothing]
-    if interrupted:
-        notes.append("the search was interrupted, and what it had found until then is taken.")
-    else:
-        notes += _edges(model)
+    notes += _edges(model)
     if tuning.skipped:
         notes.append(f"not looked at: {'; '.join(tuning.skipped)}.")
     return remarks._replace(nothing=" Also: ".join(notes) or None)
@@ -364,104 +426,16 @@ def _refit(
     describe(model, classifier)
     scaled = scale_rows(rows, classifier.scale, classifier.clip)
     finals = [L1SquaredHingeSVC(classifier.C, class_weight=classifier.class_weight)]
-    (parts,) = fit_parts(scaled, classifier.transformer, finals, n_jobs=model.n_jobs)
-    _set_classifier(model, adopt_parts(classifier, parts, temperature))
+    transformer = resolved(classifier.transformer, classifier.psi)
+    (parts,) = fit_parts(
+        scaled,
+        transformer,
+        finals,
+        max_equations=classifier.max_equations,
+        n_jobs=model.n_jobs,
+    )
+    set_classifier(model, adopt_parts(classifier, parts, temperature))
     return remarks_on_parts(type(model).__name__, parts)
 
 
-def _folds(cv, rows: LabelledRows, y) -> list[tuple[LabelledRows, LabelledRows]]:
-    """Return training and validation rows; those of weight zero count as absent."""
-    if cv is None or isinstance(cv, Integral):  # others may know the rows by their places
-        rows = rows.present()
-        y = rows.part.y
-    splits = check_cv(cv, y, classifier=True).split(rows.part.X, y)
-    return [_fold(rows, *split) for split in splits]
-
-
-def _fold(rows: LabelledRows, train, test) -> tuple[LabelledRows, LabelledRows]:
-    training, validation = rows.at(train).present(), rows.at(test).present()
-    missing = np.setdiff1d(np.arange(len(rows.classes)), training.part.y)
-    if missing.size:
-        label = rows.classes.tolist()[missing[0]]
-        n_rows = int(np.count_nonzero(rows.present().part.y == missing[0]))
-        remedy = (
-            "Add rows of this class, or leave it out."
-            if n_rows == 1
-            else "Use fewer folds, or a splitter that spreads its rows over the folds."
-        )
-        raise ValueError(
-            f"a training fold has no samples of class {label!r}, which has {n_rows} "
-            f"row{'' if n_rows == 1 else 's'} in all. {remedy}"
-        )
-    if not len(validation.part.y):
-        raise ValueError("a validation fold has no samples. Use fewer folds.")
-    return training, validation
-
-
-# -- What is saved --------------------------------------------------------------------------------
-
-_CHOSEN = ("scale", "transformer", "oracle", "max_degree")
-_SCORES = ("mean_test_score", "std_test_score", "rank_test_score")
-
-
-def _write(writer, model) -> dict:
-    results = model.cv_results_
-    splits = [results[f"split{i}_test_score"] for i in range(model.n_splits_)]
-    return {
-        **writer.classes(model),
-        "best_index": int(model.best_index_),
-        "cv_results": {
-            **{
-                name: [point.get(name) for point in results["params"]]
-                for name in ("psi", "C", *_CHOSEN)
-                if f"param_{name}" in results
-            },
-            **{name: writer.plain(results[name]) for name in (*_TIMES, *_SCORES)},
-            "split_test_scores": [writer.plain(split) for split in splits],
-        },
-        "classifier": writer.model(model.classifier_),
-    }
-
-
-def _read(reader, node, model):
-    best, results, classifier = reader.fitted(
-        model, node, ("best_index", "cv_results", "classifier"), classes=True
-    )
-    keys = ("psi", "C", "split_test_scores", *_TIMES, *_SCORES)
-    psis, Cs, splits, *columns = reader.fields(results, "cv_results", keys, _CHOSEN)
-    columns, chosen = columns[: -len(_CHOSEN)], columns[-len(_CHOSEN) :]
-    psis = reader.floats(psis, "psi").tolist()
-    Cs = reader.floats(Cs, "C", len(psis)).tolist()
-
-    def numbers(node, what):
-        reader.allocate(8 * len(psis))
-        listed = reader.listed(node, what, len(psis))
-        return np.array([reader.measured(value, what) for value in listed])
-
-    columns = [numbers(column, "a column of cv_results") for column in columns]
-    splits = [numbers(split, "a split") for split in reader.listed(splits, "split_test_scores")]
-    reader.require(psis and splits, "the search has no results.")
-    params = [{"psi": psi, "C": C} for psi, C in zip(psis, Cs, strict=True)]
-    for name, values in zip(_CHOSEN, chosen, strict=True):
-        if values is not None:
-            for point, value in zip(params, reader.listed(values, name, len(psis)), strict=True):
-                if value is not None:
-                    point[name] = _chosen(reader, value, name)
-    best = reader.integer(best, "best_index", 0, len(psis) - 1)
-    _set_results(model, params, columns[: len(_TIMES)], np.array(splits), best)
-    reader.require(np.isfinite(model.best_score_), "best_index is that of no score.")
-    _set_classifier(model, reader.model(classifier, VanishingClassifier))
-    same = model.classifier_.n_features_in_ == model.n_features_in_
-    same &= np.array_equal(model.classifier_.classes_, model.classes_)
-    reader.require(same, "the classifier is of other columns or classes.")
-
-
-def _chosen(reader, value, name: str) -> str | int:
-    """Return one value of what was searched over apart from psi and C."""
-    if name == "max_degree":
-        return reader.integer(value, name, 1)
-    (value,) = reader.names([value], name, 1)
-    return value
-
-
-register(VanishingClassifierCV, _write, _read)
+register(VanishingClassifierCV, write_search, read_search)

@@ -10,11 +10,14 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
 from vanishing._threads import spread
+from vanishing.constructions.base import GeneratorTransformer
 from vanishing.constructions.contrastive import ContrastiveVanishing
+from vanishing.constructions.oavi import OAVI
 from vanishing.estimators.names import adopt_columns
 from vanishing.estimators.progress import Progress, listening
 from vanishing.learning import settings
 from vanishing.learning.classifier import VanishingClassifier, adopt_parts, learned_temperature
+from vanishing.learning.complexity import complexity
 from vanishing.learning.default import resolved
 from vanishing.learning.features import class_readers, feature_values
 from vanishing.learning.grid import search_grid
@@ -23,7 +26,7 @@ from vanishing.learning.pipeline import ScaledRows, fit_parts, scale_rows
 from vanishing.learning.prediction import watched
 from vanishing.learning.scaling import FarRows
 from vanishing.learning.svm import L1SquaredHingeSVC, decision_values
-from vanishing.learning.temperature import learn_temperature
+from vanishing.learning.temperature import learn_temperature, probabilities
 from vanishing.rows.reader import RowReader
 from vanishing.rows.source import RowPart
 from vanishing.rows.values import or_constant
@@ -32,21 +35,26 @@ from vanishing.rows.values import or_constant
 class Choice(NamedTuple):
     """What a search chooses apart from psi and C; None is what the user gave, or does not apply.
 
-    The transformer is "oavi", with an oracle, or "contrastive", with a degree.
+    The transformer is "oavi", with an oracle, or "contrastive", with a degree, maybe with knots and
+    slack.
     """
 
     scale: str | None = None
     transformer: str | None = None
     oracle: str | None = None
     max_degree: int | None = None
+    n_knots: int | None = None
+    n_pair_knots: int | None = None
+    slack: float | None = None
+    max_equations: int | None = None
 
     @property
     def is_contrastive(self) -> bool:
         """Whether generators are chosen for being large on the other classes."""
         return self.transformer == "contrastive"
 
-    def params(self) -> dict[str, Any]:
-        """Return what was searched over."""
+    def words(self) -> dict[str, Any]:
+        """Return what was chosen, in words for people."""
         return {name: value for name, value in self._asdict().items() if value is not None}
 
 
@@ -64,7 +72,10 @@ class FoldScore(NamedTuple):
     fit_time: float
     score_time: float
     correct: np.ndarray  # of which held-out rows the label was right
+    counts: np.ndarray  # what each of them counts in the score, 1 on average
     values: np.ndarray  # some decision values
+    complexity: int  # how many numbers decide
+    n_equations: int  # that have a weight
 
 
 class FoldScores(NamedTuple):
@@ -96,6 +107,19 @@ class FoldScores(NamedTuple):
     def correct(self, place: int) -> np.ndarray:
         """Return of which held-out rows the label was right, with the C at a place."""
         return np.concatenate([fold.correct for fold in self.by_C[place]])
+
+    def complexity(self, place: int) -> float:
+        """Return the mean number of numbers that decide, with the C at a place."""
+        return float(np.mean([fold.complexity for fold in self.by_C[place]]))
+
+    def n_equations(self, place: int) -> int:
+        """Return the mean number of generators that have a weight, with the C at a place."""
+        return round(np.mean([fold.n_equations for fold in self.by_C[place]]))
+
+    @property
+    def counts(self) -> np.ndarray:
+        """What each held-out row counts in the score, 1 on average."""
+        return np.concatenate([fold.counts for fold in next(iter(self.by_C.values()))])
 
     def joined(self, other: "FoldScores") -> "FoldScores":
         """Return what two looks at the same point, with other C, say together."""
@@ -150,6 +174,7 @@ class Trials:
         self.n_problems = 1 if self.n_classes == 2 else self.n_classes  # of the linear SVM
         self.looks: dict[SearchPoint, FoldScores] = {}
         self._scaled: dict[Any, list[_Fold]] = {}
+        self._transformers: dict[Choice, GeneratorTransformer | None] = {}
 
     def thinned(self, n_rows: int) -> "Trials":
         """Return trials that fit to so many of the training rows, a like share of each class."""
@@ -159,31 +184,54 @@ class Trials:
         folds = [(_thinned(train, step), test) for train, test in self.folds]
         return Trials(self.model, folds, self.progress)
 
-    def classifier(self, point: SearchPoint, C: float) -> VanishingClassifier:
-        """Return the classifier that a point and C stand for, to be fitted."""
+    def params(self, point: SearchPoint, C: float) -> dict[str, Any]:
+        """Return the parameters of the classifier that a point and C stand for.
+
+        Those that are not the defaults of `VanishingClassifier`, and always psi and C.
+        """
         model, choice = self.model, point.choice
+        if choice not in self._transformers:  # one estimator, however many points have it
+            self._transformers[choice] = self._transformer(choice)
+        given = {
+            "scale": model.scale if choice.scale is None else choice.scale,
+            "transformer": self._transformers[choice],
+            "max_equations": choice.max_equations,
+            "clip": model.clip,
+            "class_weight": model.class_weight,
+            "missing": model.missing,
+        }
+        defaults = VanishingClassifier().get_params(deep=False)
+        changed = {
+            name: value
+            for name, value in given.items()
+            if value is not None
+            and value is not defaults[name]
+            and not (isinstance(value, str) and value == defaults[name])
+        }
+        return {"psi": point.psi, "C": C, **changed}
+
+    def _transformer(self, choice: Choice) -> GeneratorTransformer | None:
+        """Return what a choice constructs generators with, but for psi; None: the default."""
         if choice.is_contrastive:
             assert choice.max_degree is not None
-            transformer = ContrastiveVanishing(
-                point.psi, max_degree=choice.max_degree, max_terms=None
+            return ContrastiveVanishing(
+                max_degree=choice.max_degree,
+                max_terms=None,
+                slack=choice.slack or 0.0,
+                n_knots=choice.n_knots or 0,
+                n_pair_knots=choice.n_pair_knots or 0,
             )
-        else:
-            transformer = clone(resolved(model.transformer)).set_params(psi=point.psi)
-            if choice.oracle is not None:
-                transformer.set_params(oracle=choice.oracle)
-        return VanishingClassifier(
-            transformer,
-            C=C,
-            scale=model.scale if choice.scale is None else choice.scale,
-            clip=model.clip,
-            class_weight=model.class_weight,
-        )
+        if choice.oracle is not None:
+            return OAVI(oracle=choice.oracle)
+        given = self.model.transformer
+        return None if given is None else clone(given)
+
+    def classifier(self, point: SearchPoint, C: float) -> VanishingClassifier:
+        """Return the classifier that a point and C stand for, to be fitted."""
+        return VanishingClassifier(**clone(self.params(point, C), safe=False))
 
     def look(self, points: Sequence[SearchPoint], Cs: Sequence[float]) -> None:
-        """Fit and score each of the points, all of one choice, with some C; fill in `looks`.
-
-        Also with those at points that are done where it is interrupted.
-        """
+        """Fit and score each of the points, all of one choice, with some C; fill in `looks`."""
         folds = self._folds(points[0])
         tasks = list(product(range(len(points)), range(len(folds))))
         self.progress.plan(len(tasks))
@@ -196,14 +244,11 @@ class Trials:
                 trial = trials[task] = self._try(points[i], folds[fold], Cs)
             self._report(points[i], fold, trial, time.perf_counter() - start)
 
-        try:
-            spread(run, tasks, self.model.n_jobs)
-        finally:
-            for i, point in enumerate(points):
-                done = [trials[i, fold] for fold in range(len(folds)) if (i, fold) in trials]
-                if len(done) == len(folds):
-                    look, known = self._together(point, done, Cs), self.looks.get(point)
-                    self.looks[point] = look if known is None else known.joined(look)
+        spread(run, tasks, self.model.n_jobs)
+        for i, point in enumerate(points):
+            done = [trials[i, fold] for fold in range(len(folds))]
+            look, known = self._together(point, done, Cs), self.looks.get(point)
+            self.looks[point] = look if known is None else known.joined(look)
 
     def look_at(self, point: SearchPoint, Cs: Sequence[float]) -> FoldScores:
         """Return the look at a point, after one with those of some C that it lacks."""
@@ -231,7 +276,7 @@ class Trials:
         )
 
     def _report(self, point, fold, trial, seconds):
-        chosen = "".join(f", {name} {value}" for name, value in point.choice.params().items())
+        chosen = "".join(f", {name} {value}" for name, value in point.choice.words().items())
         best = max(each.score for each in trial.by_C)
         self.progress.step(
             f"psi {point.psi:g}{chosen}, fold {fold + 1}, best score {best:.4f}, {seconds:.2f} s"
@@ -257,19 +302,24 @@ class Trials:
         by_C: list[FoldScore] = []
         problems: list[str] = []
         start = time.perf_counter()
+        counts = _counts(fold.test, model.class_weight)
         finals = [L1SquaredHingeSVC(C, class_weight=model.class_weight) for C in Cs]
-        fits = fit_parts(fold.train, classifiers[0].transformer, finals, readers=fold.readers)
+        transformer = resolved(classifiers[0].transformer, point.psi)
+        max_equations = point.choice.max_equations
+        fits = fit_parts(
+            fold.train, transformer, finals, max_equations=max_equations, readers=fold.readers
+        )
         for classifier, parts in zip(classifiers, fits, strict=True):
             fit_time = time.perf_counter() - start
             start = time.perf_counter()
-            if features is None:  # evaluated once for all C
+            if features is None or max_equations:  # else evaluated once for all C
                 features = or_constant(feature_values(parts.features, parts.scaling(test.X)))
                 seconds = time.perf_counter() - start
                 fit_time -= parts.seconds
             values = decision_values(parts.final, features)
             correct = labels(np.arange(self.n_classes), values) == test.y
             if model.scoring is None:
-                score = np.average(correct, weights=test.weight)
+                score = np.average(correct, weights=counts)
             else:
                 describe(model, classifier, named=False)  # the rows of a fold have no names
                 adopt_parts(classifier, parts)
@@ -280,12 +330,16 @@ class Trials:
             score_time = time.perf_counter() - start - (0.0 if by_C else seconds)
             # What serves all C counts for each of them in equal parts.
             times = fit_time + parts.seconds / len(Cs), score_time + seconds / len(Cs)
-            by_C.append(FoldScore(float(score), *times, correct, values[_kept(test)].copy()))
+            size = complexity(parts.scaling, parts.features, parts.final.coef_)
+            n_equations = int(np.count_nonzero(parts.final.coef_.any(axis=0)))
+            kept = values[_kept(test)].copy()
+            judged = FoldScore(float(score), *times, correct, counts, kept, size, n_equations)
+            by_C.append(judged)
             start = time.perf_counter()
         return _Trial(by_C, parts.features.n_generators_, problems)
 
-    def temperature(self, look: FoldScores, place: int) -> float:
-        """Learn the temperature of a point and C from rows that it was not fitted to."""
+    def held_out(self, look: FoldScores, place: int) -> "HeldOut":
+        """Return what a point and C say of some rows that it was not fitted to."""
         tests = [test.part.at(_kept(test.part)) for _, test in self.folds]
         y = np.concatenate([test.y for test in tests])
         weight = np.concatenate(
@@ -295,7 +349,35 @@ class Trials:
         totals = np.bincount(y, weight, len(classes))
         by_class = class_weights(self.model.class_weight, classes, totals)
         values = np.concatenate([fold.values for fold in look.by_C[place]])
-        return learn_temperature(values, y, weighted(y, weight, by_class))
+        return HeldOut(values, y, weighted(y, weight, by_class))
+
+    def losses(self, look: FoldScores, place: int) -> np.ndarray:
+        """Return the log-losses of rows, by a point and C that were not fitted to them."""
+        held_out = self.held_out(look, place)
+        y = held_out.y
+        chances = probabilities(held_out.values, learn_temperature(*held_out))
+        # No row is as surprising as the next one after so many without a mistake.
+        return -np.log(np.maximum(chances[np.arange(len(y)), y], 1.0 / (len(y) + 2.0)))
+
+
+class HeldOut(NamedTuple):
+    """Decision values of rows held out, the places of their classes, and their weights."""
+
+    values: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+
+
+def _counts(test: LabelledRows, class_weight) -> np.ndarray:
+    """Return what each held-out row counts in the score, 1 on average.
+
+    With balanced classes all classes that are there count alike.
+    """
+    y, weight = test.part.y, test.part.weight
+    counts = np.ones(len(y)) if weight is None else weight
+    if isinstance(class_weight, str):
+        counts = weighted(y, counts, class_weights(class_weight, test.classes, test.totals))
+    return counts * (len(y) / counts.sum())
 
 
 def _kept(test: RowPart) -> slice:
@@ -321,7 +403,15 @@ def _score(scoring, classifier: VanishingClassifier, test: LabelledRows) -> floa
     scorer = check_scoring(classifier, scoring)
     X, y, weight = test.part
     weights = {} if weight is None else {"sample_weight": weight}
-    score = float(scorer(classifier, X, test.classes[y], **weights))
+    try:
+        score = float(scorer(classifier, X, test.classes[y], **weights))
+    except TypeError as error:
+        if not weights or "sample_weight" not in str(error):
+            raise
+        raise TypeError(
+            f"scoring={scoring!r} takes no sample_weight, by which rows are weighted here: leave "
+            "the weights out, or give a scorer that takes them."
+        ) from error
     if np.isnan(score):
         raise ValueError(
             f"scoring={scoring!r} is not a number on a validation fold, which has {len(y)} "

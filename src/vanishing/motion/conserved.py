@@ -197,7 +197,7 @@ class ConservedQuantities(
         groups : array-like of shape (n_samples,)
             Which run each row belongs to. Blocks may be tuples (rows, groups) instead.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row, relative to others.
+            What each row counts beside the others; 1 / variance where that is known.
 
         Returns
         -------
@@ -239,8 +239,8 @@ class ConservedQuantities(
             self.noise_, self.verdict_ = answer.noise, answer.verdict
         if not held_out.any():
             warn(
-                f"{len(held_out)} runs are too few to hold some out: others should confirm what is "
-                "found. Four are needed."
+                f"{len(held_out)} runs are too few to hold some out, which would confirm the "
+                "result. Four are needed."
             )
         return self
 
@@ -379,7 +379,7 @@ def _check(survey: Survey, names) -> None:
         )
     if len(survey.labels) < 2:
         raise ValueError(
-            "groups has one run: what is constant along it may be so by chance. Two are needed, "
+            "groups has one run: a quantity may be constant along it by chance. Two are needed, "
             "and four to hold one out."
         )
     constant = np.flatnonzero(survey.low == survey.high)

@@ -256,8 +256,8 @@ class EquationsFit:
                 return "the best equations cannot be integrated along all runs"
             return (
                 f"the best equations leave {worst:.2g} times the noise in {', '.join(bad)}: the "
-                "motion has terms that were not tried, depends on what was not measured, or is "
-                "driven by chance"
+                "motion has terms that were not tried, depends on a column that was not measured, "
+                "or is driven by chance"
             )
         few = [name for name, e in zip(self.names, explained, strict=True) if not e >= 0.5]
         if few:

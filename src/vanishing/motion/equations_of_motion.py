@@ -76,7 +76,7 @@ class EquationsOfMotion(HTMLRepresentation, MotionAnswers, Savable, BaseEstimato
         What equations have to obey: "dx/dt = v" (v is the derivative of x), or signs of
         coefficients such as "x*y in dx/dt <= 0" and "dx/dt >= 0" (all terms of that equation).
     shared : sequence of tuples of str, default=None
-        Terms whose coefficients are the same but for their signs, such as
+        Terms whose coefficients are the same up to their signs, such as
         ``[("s*i in ds/dt", "s*i in di/dt")]``.
     max_time : float, default=None
         Seconds after which no new system of equations is tried.

@@ -107,9 +107,9 @@ def _warn_of_steps_back(t: np.ndarray, run: np.ndarray, labels, has_groups: bool
         at = order[1:][back & (run[order][1:] == few[0])][0]
         whose = f"the run {labels[few[0]].item()!r}" if has_groups else "the table"
         warn(
-            f"EquationsOfMotion: {whose} is in the order of time but for {counts[few[0]]} steps "
-            f"back, the first at row {at}. Its rows were sorted; if another run begins there, give "
-            "it a label of its own (groups)."
+            f"EquationsOfMotion: {whose} is in the order of time, except for {counts[few[0]]} "
+            f"steps back, the first at row {at}. Its rows were sorted. If another run begins "
+            "there, give it another label (groups)."
         )
 
 

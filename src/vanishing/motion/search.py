@@ -449,7 +449,7 @@ class Search:
         text += f"; variance within runs is at most {worst:.1g} of that of all rows"
         if noise.any() and self.noise is not None and (noise < 0.99 * self.noise).any():
             share = float(np.max(noise / np.where(self.noise > 0, self.noise, np.inf)))
-            text += f", which is noise of {100 * share:.2g} % of what was given as noise"
+            text += f", which is noise of {100 * share:.2g} % of the given noise"
         elif noise.any() and self.noise is None:
             share = float(np.median(noise / np.where(self.spread > 0, self.spread, 1.0)))
             text += (

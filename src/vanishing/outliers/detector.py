@@ -201,7 +201,7 @@ class VanishingOutlierDetector(
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row, relative to others.
+            What each row counts beside the others; 1 / variance where that is known.
         groups : array-like of shape (n_samples,), default=None
             The run of each row, where there are several: with ``lags``, the rows before the first
             one of a run are not known.
@@ -234,7 +234,7 @@ class VanishingOutlierDetector(
         if state.n_rows <= len(names):
             warn(
                 f"there are {state.n_rows:.0f} different rows and {len(names)} columns: "
-                "laws cannot be told from chance, and scores are rough."
+                "laws and chance look alike, and scores are rough."
             )
         return self
 

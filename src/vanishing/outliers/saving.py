@@ -107,7 +107,7 @@ class _DetectorFields:
         values = self.reader.array(self.value(name), name)
         self.reader.require(
             values.dtype.kind in "fi" and bool(np.isfinite(values).all()),
-            f"{name} holds what are no finite numbers.",
+            f"{name} holds values that are no finite numbers.",
         )
         full = tuple(len(values) if n is None else n for n in shape)
         empty = not values.size and not math.prod(full)  # whose shape a list does not tell

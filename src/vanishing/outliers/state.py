@@ -110,7 +110,7 @@ def fit_state(
     n_rows = 0 if sample is None else sample.n_samples
     if n_rows < settings.LEAST_ROWS:
         raise ValueError(
-            f"n_samples = {n_rows} says nothing of what is normal: at least "
+            f"n_samples = {n_rows} is too few to learn what is normal: at least "
             f"{settings.LEAST_ROWS} rows are needed."
         )
     X, weight = drawn.in_order(sample)

@@ -78,8 +78,9 @@ def breaking(off: np.ndarray, weight: np.ndarray) -> float:
 
     Beyond most rows the logarithm of the distance of normal rows falls off at least as fast as an
     exponential that follows the rows up to a cut: heavy tails are exponential there, and others are
-    lighter. Rows beyond the cut that are several times as many as that break laws. Of all cuts the
-    one counts whose rows are the least likely to be normal, and then the emptiest place below it.
+    lighter. Rows beyond the cut that are several times as many as that break laws; so do few rows
+    beyond a gap that chance rarely makes so wide. Of all cuts the one counts whose rows are the
+    least likely to be normal, and then the emptiest place below it.
 
     Parameters
     ----------
@@ -95,13 +96,35 @@ def breaking(off: np.ndarray, weight: np.ndarray) -> float:
     steps = np.geomspace(1.0, max(settings.MOST_BREAKING * len(off), 1.0), settings.CUTS)
     places = np.searchsorted(below, len(off) - steps)
     for i in np.unique(places[places < len(off)]):
+        found = len(off) - below[i]
+        if found < settings.MANY_TIMES:
+            chance = _chance_of_gap(off, below, sums, i)
+            if chance < settings.CHANCE:
+                best, cut = max((best, cut), (-np.log(chance), int(i)), key=lambda each: each[0])
+            continue
         # Chance makes a short stretch fall fast: a longer one has to fall, too.
         short, long = (_expected(off, below, sums, i, body) for body in settings.BODIES)
-        found = len(off) - below[i]
         if found >= max(settings.MANY_TIMES * (1.0 + short), settings.MORE_TIMES * (1.0 + long)):
             deviance = found * np.log(found / max(short, 1e-9)) - found + short
             best, cut = max((best, cut), (deviance, int(i)), key=lambda each: each[0])
     return np.inf if cut is None else _emptiest(off, below, cut)
+
+
+def _chance_of_gap(off: np.ndarray, below: np.ndarray, sums: np.ndarray, cut) -> float:
+    """Return the chance of a gap as wide as that before the few rows beyond a cut.
+
+    Differences of successive values of an exponential are independent, and exponential once they
+    are multiplied by how many values are beyond them (Renyi 1953): so is the gap, whose unit
+    follows from the nearest rows before it.
+    """
+    inside = min(settings.NEAR_ROWS, below[cut] / 4.0)
+    start = int(np.searchsorted(below, below[cut] - inside))
+    if not (inside > settings.LEAST_INSIDE and start):
+        return 1.0
+    inside, beyond, last = below[cut] - below[start], len(off) - below[cut], off[cut - 1]
+    total = sums[cut] - sums[start] + beyond * last - (inside + beyond) * off[start - 1]
+    gap = beyond * (off[cut] - last)
+    return float((1.0 + gap / max(total, 1e-300)) ** -inside) if gap > 0.0 else 1.0
 
 
 def _expected(off: np.ndarray, below: np.ndarray, sums: np.ndarray, cut, body: float) -> float:

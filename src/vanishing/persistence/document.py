@@ -35,8 +35,9 @@ def save(
     """Save a fitted model as a JSON file.
 
     The format is documented in docs/model_format.md. It holds no code: callables are refused, and
-    so are parts of other libraries but MinMaxScaler, StandardScaler, QuantileTransformer,
-    LogisticRegression and LinearSVC of scikit-learn.
+    so are parts of other libraries but MinMaxScaler, MaxAbsScaler, StandardScaler,
+    QuantileTransformer, SimpleImputer, OneHotEncoder, ColumnTransformer, LogisticRegression and
+    LinearSVC of scikit-learn.
 
     Parameters
     ----------

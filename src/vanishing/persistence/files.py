@@ -21,7 +21,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         mode = None
     if mode is not None and not stat.S_ISREG(mode):  # a device would be replaced, too
         number = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
-        raise OSError(number, "it is not a file that could be replaced", str(path))
+        raise OSError(number, "only a file can be replaced, not a folder or a device", str(path))
     # Names have up to 255 bytes, a character up to four.
     temporary = path.with_name(f".{path.name[:50]}.{secrets.token_hex(4)}.tmp")
     try:

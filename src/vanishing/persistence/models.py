@@ -105,21 +105,33 @@ class Writer(ValueWriter):
                 "fitted": kind.write(self, model),
             }
         check_is_fitted(model)
-        return {**self._unfitted(model, kind), "fitted": kind.write(self, model)}
+        return {**self._unfitted(model, kind, fitted=True), "fitted": kind.write(self, model)}
 
-    def _unfitted(self, model, kind) -> dict:
+    def _unfitted(self, model, kind, *, fitted=False) -> dict:
         name = type(model).__name__
-        parameters = {
-            key: self.value(value, f"the parameter {key} of {name}")
-            for key, value in model.get_params(deep=False).items()
-            if name != "Pipeline" or key == "verbose"  # steps are fitted parts
-        }
-        if not kind.ours and name != "Pipeline":
+        parameters = model.get_params(deep=False)
+        if name in scikit_learn.COMPOSED:
+            parts, others = scikit_learn.COMPOSED[name]
+            # Of a fitted model the parts are fitted ones, and written as such.
+            kept = others if fitted else (parts, "remainder", *others)
+            parameters = {key: parameters[key] for key in kept if key in parameters}
+        elif not kind.ours:
             # Other versions of scikit-learn have other parameters, but few are ever set.
-            for key, value in kind.type().get_params().items():
-                if self.value(value, key) == parameters[key]:
-                    del parameters[key]
-        return {"kind": name, "parameters": parameters}
+            defaults = kind.type().get_params(deep=False)
+            parameters = {
+                key: value
+                for key, value in parameters.items()
+                if value is not defaults[key]
+                and self.value(value, f"the parameter {key} of {name}")
+                != self.value(defaults[key], key)
+            }
+        return {
+            "kind": name,
+            "parameters": {
+                key: self.value(value, f"the parameter {key} of {name}")
+                for key, value in parameters.items()
+            },
+        }
 
     def value(self, value, what):
         """Write a value such that `ModelReader.value` returns it with its type."""
@@ -133,13 +145,16 @@ class Writer(ValueWriter):
             return self.array(value, what)
         if type(value) is tuple:
             return {"tuple": [self.value(part, what) for part in value]}
+        if type(value) is slice:
+            ends = value.start, value.stop, value.step
+            return {"slice": [self.value(end, what) for end in ends]}
         if type(value) is list:
             return [self.value(part, what) for part in value]
         if type(value) is dict:
             parts = ((self.value(k, what), self.value(v, what)) for k, v in value.items())
             return {"dict": [list(part) for part in parts]}
         kind = _kind_of(value)
-        if kind is not None and kind.type.__name__ != "Pipeline" and not kind.result:
+        if kind is not None and not kind.result:
             return self._unfitted(value, kind)
         cls, names = scikit_learn.splitters().get(type(value).__name__, (None, ()))
         if type(value) is cls:
@@ -147,8 +162,8 @@ class Writer(ValueWriter):
             return {"splitter": cls.__name__, "parameters": parameters}
         raise TypeError(
             f"{what} is {value!r}, which a model file cannot hold: it holds data and no code. "
-            "Replace it with set_params before saving, which leaves what is fitted as it is; or "
-            "use pickle where you trust the file."
+            "Replace it with set_params before saving, which leaves the fit unchanged; or use "
+            "pickle if you trust the file."
         )
 
     def input(self, model) -> dict:
@@ -194,9 +209,10 @@ class ModelReader(ValueReader):
         if not isinstance(parameters, dict):
             raise Refused(f"the parameters of {name} are not an object.")
         parameters = {key: self.value(value) for key, value in parameters.items()}
-        if name == "Pipeline":
-            parameters["steps"] = []
-            names = {"steps", "verbose"}
+        if name in scikit_learn.COMPOSED:
+            parts, others = scikit_learn.COMPOSED[name]
+            self._check_parts(parameters.setdefault(parts, []), name)
+            names = {parts, *others} | ({"remainder"} if name == "ColumnTransformer" else set())
         else:
             names = set(kind.type().get_params(deep=False))
         unknown = sorted(set(parameters) - names)
@@ -206,6 +222,18 @@ class ModelReader(ValueReader):
         if kind.ours:
             model.check_parameters()
         return model
+
+    def _check_parts(self, parts, name: str) -> None:
+        """Raise Refused unless these are unfitted parts of a composed estimator."""
+        size = 2 if name == "Pipeline" else 3
+        for part in self.listed(parts, f"the parts of {name}"):
+            if not (isinstance(part, tuple) and len(part) == size and isinstance(part[0], str)):
+                raise Refused(f"a part of {name} is not a tuple of {size} with a name.")
+            known = part[1] is None or isinstance(part[1], (str, BaseEstimator))
+            if not known or (
+                size == 3 and not isinstance(part[2], (str, int, list, slice, np.ndarray))
+            ):
+                raise Refused(f"a part of {name} is no estimator, or has no columns.")
 
     def value(self, node):
         """Return a value that `Writer.value` has written."""
@@ -217,8 +245,6 @@ class ModelReader(ValueReader):
             return node
         if "kind" in node:
             name, parameters = self.fields(node, "an estimator", ("kind", "parameters"))
-            if name == "Pipeline":
-                raise Refused("a parameter is a Pipeline.")
             return self._unfitted(self._kind(name, BaseEstimator), parameters)
         if "splitter" in node:
             name, parameters = self.fields(node, "a splitter", ("splitter", "parameters"))
@@ -240,6 +266,12 @@ class ModelReader(ValueReader):
         if "tuple" in node:
             (parts,) = self.fields(node, "a tuple", ("tuple",))
             return tuple(self.value(part) for part in self.listed(parts, "a tuple"))
+        if "slice" in node:
+            (ends,) = self.fields(node, "a slice", ("slice",))
+            ends = [self.value(end) for end in self.listed(ends, "a slice", 3)]
+            if not all(end is None or type(end) in (int, str) for end in ends):
+                raise Refused("a slice does not end at places or names.")
+            return slice(*ends)
         (pairs,) = self.fields(node, "a value", ("dict",))
         pairs = [
             self.listed(pair, "an entry of a dict", 2) for pair in self.listed(pairs, "a dict")

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from vanishing.algebra.polynomials import Polynomial
+from vanishing.checks import install
 from vanishing.constructions.exact import BuchbergerMoller
 from vanishing.inspection import Anatomy, anatomy
 from vanishing.plot.settings import TITLE_CHARACTERS
@@ -124,11 +125,18 @@ def plain(text) -> str:
     return str(text).replace("$", r"\$")
 
 
-def formula(polynomial, limit=None, end="") -> str:
+def formula(polynomial) -> str:
     """Write a polynomial for a picture: as a formula if its variables are symbols such as x0."""
     if not all(map(is_symbol, polynomial.feature_names)):
-        return plain(polynomial.shortened(limit)) + end
-    return f"${polynomial.write('latex', digits=3, limit=limit)}{end}$"
+        return plain(polynomial)
+    return f"${polynomial.write('latex', digits=3)}$"
+
+
+def equation(polynomial, limit) -> str:
+    """Write for a picture that a polynomial is zero, its leading term alone on the left."""
+    if not all(map(is_symbol, polynomial.feature_names)):
+        return plain(polynomial.equation(limit=limit))
+    return f"${polynomial.equation('latex', digits=3, limit=limit)}$"
 
 
 def written(formula, limit: int = TITLE_CHARACTERS) -> str:
@@ -162,9 +170,7 @@ def pyplot():
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise ImportError(
-            "pictures need matplotlib: install with python -m pip install 'vanishing[app]'"
-        ) from None
+        raise ImportError(f"pictures need matplotlib: install with {install('app')}") from None
     return plt
 
 

@@ -16,7 +16,7 @@ from vanishing.plot._shared import (
     axis_name,
     colours,
     drawable,
-    formula,
+    equation,
     marker,
     name_of,
     plain,
@@ -86,7 +86,7 @@ class ZeroSetDisplay:
     >>> model = OAVI(psi=1e-3, oracle="omp", max_degree=2).fit(X)
     >>> display = ZeroSetDisplay.from_estimator(model, X)
     >>> display.equations
-    ['$x_{1}^{2} + x_{0}^{2} - 1 = 0$']
+    ['$x_{1}^{2} = 1 - x_{0}^{2}$']
     """
 
     grid: Sequence[np.ndarray]
@@ -283,9 +283,7 @@ class ZeroSetDisplay:
             chosen = _chosen_generators(generators, part)
             values.append(part.generators.subset(chosen).evaluate(rows).T)
             prefix = "" if part.label is None else f"{plain(part.label)}: "
-            equations += [
-                prefix + formula(part.generators[i], LEGEND_TERMS, " = 0") for i in chosen
-            ]
+            equations += [prefix + equation(part.generators[i], LEGEND_TERMS) for i in chosen]
             owners += [k] * len(chosen)
         values = np.concatenate(values).reshape(-1, *map(len, grid))
 

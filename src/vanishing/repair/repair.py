@@ -170,9 +170,9 @@ class VanishingRepair(Savable, RowTransformer, TransformerMixin, BaseEstimator):
             self._fit_reconcile = bool(self.reconcile)
         if not laws:
             warn(
-                "no law was found, so that gaps are filled by the covariance of the columns and no "
-                "value counts as wrong. Give laws=[...] where you know some; a search needs at "
-                f"least {settings.LEAST_ROWS} rows without gaps, but for one column."
+                "no law was found, so gaps are filled by the covariance of the columns, and no "
+                "value counts as wrong. Give laws=[...] if you know some. A search needs at "
+                f"least {settings.LEAST_ROWS} rows without gaps, not counting one column."
             )
         return self
 

@@ -20,6 +20,9 @@ from vanishing.inspection.freedom import freedom_of
 from vanishing.inspection.importance import of_scaled
 from vanishing.inspection.samples import evenly
 from vanishing.learning.classifier import VanishingClassifier
+from vanishing.learning.held_out import reliability
+from vanishing.learning.search import VanishingClassifierCV
+from vanishing.learning.search_results import FrontPoint
 from vanishing.report.settings import (
     DISTANCE_SAMPLE,
     LISTED,
@@ -78,6 +81,13 @@ class Variety:
         return freedom_of(self.model)
 
 
+def wilson(p: float, n: float, z=1.96) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a share p of n."""
+    centre, width = p + z**2 / (2 * n), z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    scale = 1 + z**2 / n
+    return max(0.0, (centre - width) / scale), min(1.0, (centre + width) / scale)
+
+
 @dataclass(frozen=True)
 class Errors:
     """How often predicted labels are wrong."""
@@ -115,10 +125,25 @@ class Errors:
 
     def interval(self, z=1.96) -> tuple[float, float]:
         """Return Wilson's 95 % interval of the error on rows like these."""
-        n, p = self.n_rows, self.rate
-        centre, width = p + z**2 / (2 * n), z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-        scale = 1 + z**2 / n
-        return max(0.0, (centre - width) / scale), min(1.0, (centre + width) / scale)
+        return wilson(self.rate, self.n_rows, z)
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """How often predicted classes are right, by the probability that the model gives them."""
+
+    table: np.ndarray  # (n_bins, 3), as `learning.held_out.reliability` returns it
+    held_out: bool  # by the search that fitted the model; else the report's rows
+
+    @property
+    def gap(self) -> float:
+        """Return the mean distance of shares from probabilities, over the rows."""
+        chance, share, counts = self.table.T
+        return float(np.average(np.abs(share - chance), weights=counts))
+
+    def intervals(self) -> list[tuple[float, float]]:
+        """Return 95 % intervals of the shares."""
+        return [wilson(share, count) for _, share, count in self.table.tolist()]
 
 
 @dataclass(frozen=True)
@@ -141,10 +166,12 @@ class Facts:
     intercept: np.ndarray  # (n_scores,)
     errors: Errors | None
     seen: bool | None  # whether these appear to be the training rows; None if it cannot be told
+    front: tuple[FrontPoint, ...]  # of a search: simpler classifiers and their scores
     importances: Importances | None  # of a classifier
     order: np.ndarray  # places of the columns of Z, those that matter most first
     bounds: bounds.Report | None
     remarks: tuple[str, ...]  # what bounds.of refused, or warned of
+    reliability: Reliability | None
 
     @property
     def has_classes(self) -> bool:
@@ -218,11 +245,23 @@ def facts_of(model, X, y=None) -> Facts:
         intercept=whole.intercept,
         errors=errors,
         seen=None if whole.classes is not None and labels is None else _seen(varieties),
+        front=tuple(core.front_) if isinstance(core, VanishingClassifierCV) else (),
         importances=importances,
         order=_order(varieties, Z) if importances is None else importances.order,
         bounds=report,
         remarks=remarks,
+        reliability=_reliability(model, core, classifier, table, labels),
     )
+
+
+def _reliability(model, core, classifier, table, labels) -> Reliability | None:
+    """Return what the search has measured, or what the report's rows say."""
+    if (measured := getattr(core, "reliability_", None)) is not None:
+        return Reliability(measured, True)
+    known = classifier is not None and labels is not None and hasattr(model, "predict_proba")
+    if not known or (classifier.decisive_ is not None and classifier.temperature_ is None):
+        return None
+    return Reliability(reliability(model.predict_proba(table), labels), False)
 
 
 class _RowGroups(NamedTuple):

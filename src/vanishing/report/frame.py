@@ -17,6 +17,7 @@ from importlib.resources import files
 import numpy as np
 
 from vanishing.algebra.markup import clean, isolated, number
+from vanishing.checks import install
 from vanishing.inspection.html import equation
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
@@ -118,9 +119,7 @@ def environment():
         from jinja2 import Environment, PackageLoader, StrictUndefined
         from markupsafe import Markup
     except ImportError as missing:
-        raise ImportError(
-            "reports need Jinja2: install with python -m pip install 'vanishing[app]'"
-        ) from missing
+        raise ImportError(f"reports need Jinja2: install with {install('app')}") from missing
 
     def markup(write):
         return lambda *arguments: Markup(write(*arguments))

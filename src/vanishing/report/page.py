@@ -2,10 +2,14 @@
 
 import math
 
+import numpy as np
+
 from vanishing.report import charts
 from vanishing.report.facts import Facts, Variety
 from vanishing.report.frame import DARK, LIGHT, asset, rendered
+from vanishing.report.plots import Chart
 from vanishing.report.scene import scene_of
+from vanishing.report.search_charts import search_front_chart
 from vanishing.report.settings import (
     COLUMNS,
     QUANTILES,
@@ -27,7 +31,9 @@ def page_of(facts: Facts, **heading) -> str:
     scene = scene_of(facts)
     left_out = {
         "errors": facts.errors is None,
+        "probabilities": facts.reliability is None,
         "columns": facts.importances is None or not facts.n_generators,
+        "front": len(facts.front) < 2,
         "picture": scene is None,
         "distances": all(variety.distances is None for variety in facts.varieties),
     }
@@ -43,9 +49,45 @@ def page_of(facts: Facts, **heading) -> str:
         first=_first_equation(facts),
         tables=[_class_table(facts, variety) for variety in facts.varieties],
         chart=None if left_out["distances"] else charts.distances(facts),
+        front_chart=None if left_out["front"] else search_front_chart(facts),
+        reliability=None if left_out["probabilities"] else reliability_chart(facts),
         quantiles=[f"#{q:.0%}" for q in QUANTILES],
         limits={"columns": SCENE_COLUMNS, "points": SCENE_POINTS, "ranked": COLUMNS},
     )
+
+
+def reliability_chart(facts: Facts) -> Chart:
+    """Return how often predicted classes are right against the probability they are given."""
+    assert facts.reliability is not None
+    chance, share, counts = facts.reliability.table.T
+    intervals = facts.reliability.intervals()
+    least = min(float(chance.min()), *(low for low, _ in intervals))
+    both = (max(0.0, math.floor(10 * least) / 10), 1.0)
+    chart = Chart(
+        width=460,
+        height=420,
+        x_range=both,
+        y_range=both,
+        x_label="probability that the model gives",
+        y_label="share that is right",
+    )
+    ends = np.array(both)
+    chart.paths["diagonal"] = chart.line(ends, ends)
+    chart.paths["whisker"] = "".join(
+        f"M{chart.x(p):.1f} {chart.y(low):.1f}V{chart.y(high):.1f}"
+        for p, (low, high) in zip(chance, intervals, strict=True)
+    )
+    chart.paths["front"] = chart.line(chance, share)
+    chart.marks = [
+        {
+            "x": float(chart.x(p)),
+            "y": float(chart.y(s)),
+            "chosen": False,
+            "title": f"{n:,.0f} rows: probability {p:.3f}, right in {s:.1%}",
+        }
+        for p, s, n in zip(chance, share, counts, strict=True)
+    ]
+    return chart
 
 
 def _first_equation(facts: Facts):

@@ -8,6 +8,7 @@ from vanishing.rows.source import (
     RowLayout,
     RowPart,
     RowSource,
+    at_block,
     checked_labels_and_weights,
     coded,
     given_weights,
@@ -78,7 +79,8 @@ class DeviceSource(RowSource):
 
     def ask(self, question, combine):
         """Ask pieces of the rows, one after the other: an accelerator is busy with each."""
-        return joined(combine, map(question, self._pieces()))
+        pieces = enumerate(self._pieces())
+        return joined(combine, (at_block(question, i)(piece) for i, piece in pieces))
 
     def on_host(self):
         """Return the source for NumPy rows: pieces go to the CPU, whose threads share each."""

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from vanishing.checks import install
+
 _LIBRARIES = ("torch", "cupy", "array_api_strict")
 
 # Entries of rows that are copied at a time, to select or scale them: 512 MiB in float64.
@@ -53,7 +55,7 @@ def namespace(X):
         except ImportError:
             raise ImportError(
                 "arrays of PyTorch and CuPy need array-api-compat: install it with "
-                "python -m pip install 'vanishing[gpu]'"
+                f"{install('gpu')}"
             ) from None
         _namespaces[kind] = array_namespace(X)
     return _namespaces[kind]
@@ -102,9 +104,8 @@ def sender(device):
         import torch
     except ImportError:
         raise ImportError(
-            f"device={device!r} is one of PyTorch: install it with python -m pip install "
-            "'vanishing[gpu]', or give a function that sends an array to a device, such as "
-            "cupy.asarray."
+            f"device={device!r} is one of PyTorch: install it with {install('gpu')}, or give a "
+            "function that sends an array to a device, such as cupy.asarray."
         ) from None
 
     def send(rows):

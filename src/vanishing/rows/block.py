@@ -13,8 +13,8 @@ with compiled kernels; rows of another library are one stretch, read through the
 """
 
 from collections.abc import Callable, Iterator
-from functools import partial
-from typing import NamedTuple
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -320,6 +320,24 @@ class Block:
             largest = np.maximum(largest, to_numpy(xp.max(rows * present[:, None], axis=0)))
         return squares, largest
 
+    def ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the least and the largest value of each column, of rows with a weight."""
+        X = self.X if self.sample_weight is None else self.X[self.sample_weight > 0.0, :]
+        low, high = column_ranges(X)
+        return low.astype(np.float64), high.astype(np.float64)
+
+    def weights_up_to(self, values: np.ndarray) -> tuple[np.ndarray]:
+        """Return what the rows weigh whose columns are at most some values, of shape (n, k)."""
+        up_to = [
+            column.weight_up_to(of_column)
+            for column, of_column in zip(self._sorted_columns, values, strict=True)
+        ]
+        return (np.array(up_to),)
+
+    @cached_property
+    def _sorted_columns(self) -> "list[_SortedColumn]":
+        return [_sorted_column(self.X[:, j], self.sample_weight) for j in range(self.X.shape[1])]
+
     def column_sums(self) -> tuple[np.ndarray]:
         """Return the weighted sums of the columns."""
         plan = variables_plan(self.X.shape[1])
@@ -343,6 +361,30 @@ class Block:
         return self._planned("centred_products", of, plan, mean.size**2)
 
 
+class _SortedColumn(NamedTuple):
+    """The values of a column, growing, and what the rows up to each of them weigh."""
+
+    values: Any  # where the rows are
+    weight: np.ndarray | None  # one more than there are values
+
+    def weight_up_to(self, values: np.ndarray) -> np.ndarray:
+        """Return what the rows weigh that are at most some values."""
+        xp = namespace(self.values)
+        values = like(self.values, values)
+        places = to_numpy(xp.searchsorted(self.values, values, side="right"))
+        return places.astype(np.float64) if self.weight is None else self.weight[places]
+
+
+def _sorted_column(column, weight) -> _SortedColumn:
+    xp = namespace(column)
+    column = xp.astype(column, xp.float64, copy=False)
+    if weight is None:
+        return _SortedColumn(xp.sort(column), None)
+    order = xp.argsort(column)
+    weights = np.cumsum(to_numpy(xp.take(weight, order, axis=0)))
+    return _SortedColumn(xp.take(column, order, axis=0), np.append(0.0, weights))
+
+
 def _places(plan: Plan, which) -> np.ndarray:
     """Return the places of some terms of a plan, given as a slice or as indices."""
     return np.arange(plan.parent.size)[which]
@@ -355,8 +397,11 @@ def stacked_triangle(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     return factor[: stacked.shape[1]].copy()  # the rest is as long as the rows
 
 
+_JOINS = {"measured": (np.add, np.maximum), "ranges": (np.minimum, np.maximum)}
+
+
 def combine(question: str, first: tuple, second: tuple) -> tuple:
     """Return the answer for two sets of rows together."""
     join = stacked_triangle if question == "triangular" else np.add
-    joins = (np.add, np.maximum) if question == "measured" else (join,) * len(first)
+    joins = _JOINS.get(question, (join,) * len(first))
     return tuple(join(a, b) for join, a, b in zip(joins, first, second, strict=True))

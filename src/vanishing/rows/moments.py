@@ -312,7 +312,7 @@ class Moments:
             estimates = estimate(self, ratios)
         if np.isnan(estimates[0]):
             warn(
-                "no law is found, so that the noise cannot be told: it falls with each degree. "
+                "no law is found, so the noise cannot be estimated: it falls with each degree. "
                 "Take moments of a higher degree, or give the noise yourself."
             )
         noise, std = estimates if ratio is None else (value * ratios for value in estimates)

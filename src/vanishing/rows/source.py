@@ -50,13 +50,20 @@ class RowPart(NamedTuple):
         """Return the rows at these places, on the device of each of its arrays."""
         if isinstance(places, slice):
             return RowPart(*(None if v is None else v[places] for v in self))
-        return RowPart(*(None if v is None else v[arrays.like(v, places)] for v in self))
+        return RowPart(*(None if v is None else _at(v, places) for v in self))
 
     def with_weight(self) -> "RowPart":
         """Return the rows of positive weight; the weights are NumPy's."""
         if self.weight is None or self.weight.all():
             return self
         return self.at(self.weight > 0)
+
+
+def _at(values, places: np.ndarray):
+    """Return the entries or rows of an array at places, or where a mask is true."""
+    if arrays.is_device_array(values) and places.dtype.kind == "i":
+        return arrays.namespace(values).take(values, arrays.like(values, places), axis=0)
+    return values[arrays.like(values, places)]
 
 
 def names_of(X) -> tuple[str, ...] | None:
@@ -194,7 +201,13 @@ def answer(question, layout, unit, i, X, y=None, weight=None):
     if not part.X.shape[0]:
         return None
     with one_blas_thread():
-        return question(part)
+        return at_block(question, i)(part)
+
+
+def at_block(question, i: int):
+    """Return the question as block i is asked: one with a method ``at_block`` has it told i."""
+    told = getattr(question, "at_block", None)
+    return question if told is None else told(i)
 
 
 def frozen(method):
@@ -280,11 +293,20 @@ class _ConvertedSource(RowSource):
 
     def ask(self, question, combine):
         """Ask the blocks of the source."""
-        return self.source.ask(partial(_ask_converted, self.convert, question), combine)
+        return self.source.ask(_ConvertedQuestion(self.convert, question), combine)
 
 
-def _ask_converted(convert, question, part: RowPart):
-    return question(convert(part))
+class _ConvertedQuestion(NamedTuple):
+    """A question to rows that are converted first."""
+
+    convert: Callable[[RowPart], RowPart]
+    question: Callable[[RowPart], Any]
+
+    def __call__(self, part: RowPart):
+        return self.question(self.convert(part))
+
+    def at_block(self, i: int) -> "_ConvertedQuestion":
+        return self._replace(question=at_block(self.question, i))
 
 
 def part_on_host(part: RowPart) -> RowPart:

@@ -21,7 +21,7 @@ _TIMES = {
     "M": ("dates", "give the time since a date: (dates - dates.min()).dt.total_seconds()"),
     "m": ("durations", "give them in seconds: durations.dt.total_seconds()"),
 }
-_GAP_REMEDY = "Drop them, or fill them in; but what is filled in obeys no law."
+_GAP_REMEDY = "Drop them, or fill them in; but values that are filled in obey no law."
 _SHOWN = 40  # characters of a value that a message shows
 _LARGE = 1 << 23  # bytes from which on several threads look at rows
 _PIECE = 1 << 17  # rows that a thread looks at at a time

@@ -1,7 +1,7 @@
 """Rows of a table that fulfil conditions: ``batch = 2``, ``dose > 0.1``."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from vanishing.tables.cells import (
     seconds_of,
 )
 from vanishing.tables.errors import LISTED, TableError, listed, shortened
-from vanishing.tables.files import ROWS, FileTable
+from vanishing.tables.files import ROWS, FileTable, PartOfTable
 from vanishing.tables.recipe import readable_names
 
 _CONDITION = re.compile(r"(.*?)(<=|>=|!=|==|=|<|>)(.*)", re.DOTALL)
@@ -107,7 +107,7 @@ def _unquoted(text: str, quotes: str = "\"\"''") -> str:
     return text[1:-1] if around else text
 
 
-class ChosenRows(FileTable):
+class ChosenRows(PartOfTable):
     """The rows of a table that fulfil conditions.
 
     Parameters
@@ -119,12 +119,9 @@ class ChosenRows(FileTable):
     """
 
     def __init__(self, table: FileTable, conditions: Sequence[Condition], decimal: str | None):
-        self.table, self.conditions, self.decimal = table, conditions, decimal
-        self.path, self.layout = table.path, table.layout
-        self.notes, self.doubt, self.names = table.notes, table.doubt, table.names
-        self.places = table.places
+        super().__init__(table)
+        self.conditions, self.decimal = conditions, decimal
         self.too_long = {}  # their cells are empty: no condition holds
-        self.typed = table.typed  # type: ignore[misc]  # of the table that is read
         names = readable_names(table.names)
         missing = [c for c in conditions if c.column not in names]
         if missing and not self.doubt:
@@ -134,10 +131,6 @@ class ChosenRows(FileTable):
             )
         self._asked = [names.index(c.column) for c in conditions if c.column in names]
         self._rows: list[np.ndarray] = []  # places in the table, of each block that was read
-
-    def is_text(self, place: int) -> bool:
-        """Say whether the file declares a column as text, even if it holds numbers."""
-        return self.table.is_text(place)
 
     def cells(self, places: Sequence[int], texts=(), *, rows: int = ROWS) -> Iterator[list]:
         """Read the cells of rows that fulfil the conditions; see `FileTable.cells`."""
@@ -159,13 +152,6 @@ class ChosenRows(FileTable):
                 f"{self.path} has no row for which {said} holds; {self.conditions[0].column!r} has "
                 f"values such as {shown}."
             )
-
-    def lines(self, rows: Iterable[int]) -> dict[int, str]:
-        """Return the place of each row in the file."""
-        rows = list(rows)
-        original = self.original(np.array(rows, dtype=np.intp)).tolist()
-        lines = self.table.lines(original)
-        return {row: lines[place] for row, place in zip(rows, original, strict=True)}
 
     def original(self, rows: np.ndarray) -> np.ndarray:
         """Return the places of rows in the whole table."""

@@ -7,6 +7,8 @@ import zipfile
 import zlib
 from contextlib import contextmanager
 
+from vanishing.checks import install
+
 LISTED = 20  # names that a message lists
 _SHOWN = 40  # characters of a value that a message shows
 _DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
@@ -46,9 +48,7 @@ class NoPackageError(TableError, ImportError):
     """
 
     def __init__(self, what, package):
-        super().__init__(
-            f"{what} need {package}: install with python -m pip install 'vanishing[app]'."
-        )
+        super().__init__(f"{what} need {package}: install with {install('app')}.")
 
 
 @contextmanager
@@ -64,9 +64,9 @@ def reading(path):
         ) from error
     except UnicodeDecodeError as error:
         raise EncodingError(
-            f"{path} is not text in {error.encoding.upper()} (byte {error.start} of what was being "
+            f"{path} is not text in {error.encoding.upper()} (byte {error.start} of the part being "
             f"read is 0x{error.object[error.start]:02x}).",
-            remedy="--encoding latin-1, or another, says what it is.",
+            remedy="--encoding latin-1, or another, names its encoding.",
         ) from error
     except OSError as error:
         raise TableError(f"{path} cannot be read: {error.strerror or error}.") from error

@@ -162,6 +162,67 @@ class FileTable:
                     yield columns
 
 
+class PartOfTable(FileTable):
+    """Some rows of a table, and all its columns; `cells` says which rows.
+
+    Parameters
+    ----------
+    table : FileTable
+    """
+
+    def __init__(self, table: FileTable):
+        self.table = table
+        self.path, self.layout = table.path, table.layout
+        self.notes, self.doubt, self.names = table.notes, table.doubt, table.names
+        self.places, self.too_long = table.places, table.too_long
+        self.typed = table.typed  # type: ignore[misc]  # of the table that is read
+
+    def is_text(self, place: int) -> bool:
+        """Say whether the file declares a column as text, even if it holds numbers."""
+        return self.table.is_text(place)
+
+    def lines(self, rows: Iterable[int]) -> dict[int, str]:
+        """Return the place of each row in the file."""
+        rows = list(rows)
+        original = self.original(np.array(rows, dtype=np.intp)).tolist()
+        lines = self.table.lines(original)
+        return {row: lines[place] for row, place in zip(rows, original, strict=True)}
+
+    def original(self, rows: np.ndarray) -> np.ndarray:
+        """Return the places of rows in the whole table."""
+        return self.table.original(rows)
+
+
+class FirstRows(PartOfTable):
+    """The first rows of a table: enough to see what its columns are.
+
+    Parameters
+    ----------
+    table : FileTable
+    limit : int
+
+    Attributes
+    ----------
+    is_cut : bool
+        Whether there are more rows; known once they were read.
+    """
+
+    def __init__(self, table: FileTable, limit: int):
+        super().__init__(table)
+        self.limit, self.is_cut = limit, False
+
+    def cells(self, places: Sequence[int], texts=(), *, rows: int = ROWS) -> Iterator[list]:
+        """Read the cells of the first rows; see `FileTable.cells`."""
+        left = self.limit
+        for blocks in self.table.cells(places, texts, rows=rows):
+            if not left or len(blocks[0]) > left:
+                self.is_cut = True
+            if not left:
+                return
+            yield [block[:left] for block in blocks]
+            left -= min(left, len(blocks[0]))
+
+
 @contextmanager
 def opened(path: Path):
     """Open a file that may be compressed, to read its bytes."""

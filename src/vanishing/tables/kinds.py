@@ -22,6 +22,7 @@ from vanishing.tables.cells import (
 from vanishing.tables.columns import CategoryColumn, Column, DateColumn, FlagColumn
 from vanishing.tables.errors import listed, shortened
 from vanishing.tables.files import LOOK, FileLayout
+from vanishing.tables.problems import Problem
 from vanishing.tables.settings import MAX_CATEGORIES, MAX_UNITS
 
 
@@ -133,16 +134,26 @@ def _dates(name, texts, choices) -> Recognition:
     if choices.dates is None:
         return Recognition(
             DateColumn(name, order=order or "dmy"),
-            problem=f"column {name!r}: dates such as {texts[0]!r}. "
-            f"{_times(option) * choices.ignores}--dates days makes days since the first of them, "
-            f"--id {option} carries them through to predictions, --drop {option} leaves them out.",
+            problem=Problem(
+                f"column {name!r}: dates such as {texts[0]!r}. "
+                f"{_times(option) * choices.ignores}--dates days makes days since the first of "
+                f"them, --id {option} carries them through to predictions, --drop {option} leaves "
+                "them out.",
+                ("dates", "days"),
+                ("id", name),
+                ("drop", name),
+            ),
         )
     if order is None:
         return Recognition(
             DateColumn(name),
-            problem=f"column {name!r}: dates such as {texts[0]!r} may have the day first, or the "
-            f"month. Write them as 2024-12-31; --id {option} carries them through to predictions, "
-            f"--drop {option} leaves them out.",
+            problem=Problem(
+                f"column {name!r}: dates such as {texts[0]!r} may have the day first, or the "
+                f"month. Write them as 2024-12-31; --id {option} carries them through to "
+                f"predictions, --drop {option} leaves them out.",
+                ("id", name),
+                ("drop", name),
+            ),
         )
     unit, origin = choices.dates
     if origin is None:
@@ -183,8 +194,11 @@ def _numbers(name, cells: ColumnCells, is_number, odd, choices) -> Recognition |
         )
     if 2 * with_unit > total and len(units) <= MAX_UNITS and plain == 0:
         return Recognition(
-            problem=f"column {name!r}: numbers with different units ({listed(list(units))}). Write "
-            f"them in one; --drop {shlex.quote(name)} leaves them out."
+            problem=Problem(
+                f"column {name!r}: numbers with different units ({listed(list(units))}). Write "
+                f"them in one; --drop {shlex.quote(name)} leaves them out.",
+                ("drop", name),
+            )
         )
     if 2 * plain >= total:
         return Recognition(Column(name), note=_mixture(name, cells, is_number))
@@ -198,21 +212,33 @@ def _text(name, texts, n_rows, choices) -> Recognition:
     example = shortened(next(iter(texts)))
     if n_texts == n_rows > 1:
         return Recognition(
-            problem=f"column {name!r}: a different text in each row, such as {example!r}. --id "
-            f"{option} carries it through to predictions, --drop {option} leaves it out."
+            problem=Problem(
+                f"column {name!r}: a different text in each row, such as {example!r}. --id "
+                f"{option} carries it through to predictions, --drop {option} leaves it out.",
+                ("id", name),
+                ("drop", name),
+            )
         )
     if n_texts > MAX_CATEGORIES:
         return Recognition(
-            problem=f"column {name!r}: {n_texts} different texts, such as {example!r}, more than "
-            f"the {MAX_CATEGORIES} that --categories one-hot takes. --drop {option} leaves it out."
+            problem=Problem(
+                f"column {name!r}: {n_texts} different texts, such as {example!r}, more than the "
+                f"{MAX_CATEGORIES} that --categories one-hot takes. --drop {option} leaves it out.",
+                ("drop", name),
+            )
         )
     column = CategoryColumn(name, texts=tuple(sorted(texts)))
     if choices.categories is None:
         columns = "a column" if n_texts == 1 else f"{n_texts} columns"
         return Recognition(
             column,
-            problem=f"column {name!r}: text such as {example!r}. --categories one-hot makes "
-            f"{columns} of 0 and 1, --drop {option} or --categories drop leaves it out.",
+            problem=Problem(
+                f"column {name!r}: text such as {example!r}. --categories one-hot makes {columns} "
+                f"of 0 and 1, --drop {option} or --categories drop leaves it out.",
+                ("categories", "one-hot"),
+                ("drop", name),
+                ("categories", "drop"),
+            ),
         )
     if choices.categories == "codes":
         return Recognition(column)

@@ -14,7 +14,7 @@ from vanishing.tables.files import FileTable
 from vanishing.tables.header import is_row_of_numbers
 from vanishing.tables.kinds import Choices, Recognition, recognised
 from vanishing.tables.labels import classes_of
-from vanishing.tables.problems import BadCells, TableProblemsError, remedy
+from vanishing.tables.problems import BadCells, Problem, TableProblemsError, remedies, remedy
 from vanishing.tables.recipe import Recipe, readable_names, repeated, row_index
 from vanishing.tables.settings import IDENTIFIER_ROWS
 
@@ -162,7 +162,7 @@ class _Preparation:
         for option, name in options:
             if name not in self.places:
                 alone = len(self.names) == 1
-                help = " --separator says what is between the fields." if alone else ""
+                help = " Give the mark between fields with --separator." if alone else ""
                 self.problems.append(
                     f"there is no column {name!r} ({option}); its columns are {shown}.{help}"
                 )
@@ -174,8 +174,12 @@ class _Preparation:
         if unsaid and is_row_of_numbers(self.table.names):
             last = f"x{len(self.names) - 1}"
             self.problems.append(
-                "the first line looks like a row, not like names. --no-header calls the columns "
-                f"x0 to {last}, --header takes it for names."
+                Problem(
+                    "the first line looks like a row, not like names. --no-header calls the "
+                    f"columns x0 to {last}, --header takes it for names.",
+                    ("header", False),
+                    ("header", True),
+                )
             )
         for place, (old, new) in enumerate(zip(self.table.names, self.names, strict=True), 1):
             if old.strip() and old.strip() != new:
@@ -241,8 +245,11 @@ class _Preparation:
             advice = ", ".join(takes[sign] for sign in signs)
             word = "column" if len(names) == 1 else "columns"
             self.problems.append(
-                f"{word} {listed(names)}: numbers such as {examples[0][1]!r}. {advice} for the "
-                "decimal sign, and other signs for marks between thousands."
+                Problem(
+                    f"{word} {listed(names)}: numbers such as {examples[0][1]!r}. {advice} for the "
+                    "decimal sign, and other signs for marks between thousands.",
+                    *(("decimal", sign) for sign in signs),
+                )
             )
         twice = repeated(name for column in columns for name in column.outputs)
         if twice:
@@ -315,7 +322,9 @@ class _Preparation:
             mostly = 2 * len(cells.rows) > n_rows and cells.name != self.target
             column = f"--drop {shlex.quote(cells.name)} leaves the column out. " if mostly else ""
             help = cost or remedy(self.choices.fills, self.choices.ignores)
-            self.problems.append(f"{cells.sentence(lines)} {column}{help}")
+            options = [("drop", cells.name)] if mostly else []
+            options += remedies(self.choices.fills and not cost, self.choices.ignores and not cost)
+            self.problems.append(Problem(f"{cells.sentence(lines)} {column}{help}", *options))
         for row in odd:
             more = "" if len(too_long) == 1 else f", and {len(too_long) - 1} more rows are too long"
             help = (
@@ -324,15 +333,17 @@ class _Preparation:
                 if misnamed
                 else cost or "--missing drop leaves such rows out."
             )
-            self.problems.append(
-                f"{lines[row]} has {too_long[row]} fields, but there are {len(self.names)} "
-                f"names{more}. {help}"
-            )
+            sentence = f"{lines[row]} has {too_long[row]} fields, but there are {len(self.names)} "
+            options = [] if misnamed else [("missing", "drop")]
+            self.problems.append(Problem(f"{sentence}names{more}. {help}", *options))
         for name, rows in unlabelled:
             more = "" if len(rows) == 1 else f", and so are {len(rows) - 1} more"
             self.problems.append(
-                f"{lines[rows[0]]}, column {name!r}: the cell is empty{more}. "
-                f"{cost or '--missing drop leaves such rows out.'}"
+                Problem(
+                    f"{lines[rows[0]]}, column {name!r}: the cell is empty{more}. "
+                    f"{cost or '--missing drop leaves such rows out.'}",
+                    ("missing", "drop"),
+                )
             )
 
     def _labelled(self, texts, name) -> np.ndarray:

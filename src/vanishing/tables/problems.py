@@ -11,6 +11,24 @@ from vanishing.tables.errors import TableError, listed, shortened
 _PROBLEMS = 20  # that a message lists
 
 
+class Problem(str):
+    """A sentence about what is wrong, and the options that help.
+
+    Attributes
+    ----------
+    remedies : tuple of (str, value)
+        Options and their values, such as ("missing", "drop").
+    """
+
+    remedies: tuple[tuple[str, object], ...]
+
+    def __new__(cls, sentence: str, *remedies: tuple[str, object]):
+        """Return the sentence with its remedies."""
+        problem = super().__new__(cls, sentence)
+        problem.remedies = remedies
+        return problem
+
+
 class TableProblemsError(TableError):
     """All that keeps a table from being used, one line per problem."""
 
@@ -47,6 +65,12 @@ class BadCells(NamedTuple):
             more = len(self.texts) - 1
             sentence += f"; {more} more of the column cannot be used ({listed(others, 3)})"
         return f"{sentence}."
+
+
+def remedies(fills: bool, ignores: bool = False) -> list[tuple[str, object]]:
+    """Return the options of `remedy`."""
+    values = ["ignore"] * ignores + ["drop"] + ["median"] * fills
+    return [("missing", value) for value in values]
 
 
 def remedy(fills: bool, ignores: bool = False) -> str:

@@ -45,7 +45,7 @@ def recipe_of(node) -> Recipe:
     is_valid = row is None or (type(row) is int and row > 0)
     require(is_valid, "the line of the names of the table is unknown.")
     require(decimal in (None, ".", ","), "the decimal sign of the table is unknown.")
-    require(missing in MISSING, "what is done about missing values is unknown.")
+    require(missing in MISSING, "the treatment of missing values is unknown.")
     if not isinstance(roles, dict):
         raise Refused("the roles of columns are not an object.")
     return Recipe(

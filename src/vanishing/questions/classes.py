@@ -1,0 +1,184 @@
+"""Classes of rows: equations of each class, and a classifier that uses them."""
+
+import inspect
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from vanishing.constructions import CONSTRUCTIONS
+from vanishing.questions.answer import Answer
+from vanishing.questions.files import language_files, model_file, report_file
+from vanishing.questions.options import options_of
+from vanishing.questions.question import question_of
+from vanishing.questions.reading import QuestionTable
+from vanishing.tables.errors import listed
+from vanishing.tables.labels import classes_of
+
+_BORDERS = ("gb", "bb")
+_FOLDS = 3  # of a search
+_TOP = 10  # equations of each class that an answer shows
+
+
+def names() -> dict[str, Any]:
+    """Return the names that a word of the help stands for: importing them takes long."""
+    from vanishing.oracles import ORACLES  # compiled by numba
+
+    return {"ORACLES": ORACLES}
+
+
+def _answer(table: QuestionTable, **given) -> Answer:
+    target = given["target"]
+    if target is None:
+        raise ValueError("--target is needed: the column of the labels.")
+    chosen = {name: given[name] for name in ("psi", "oracle", "border") if given[name] is not None}
+    _check(given["algorithm"], chosen, given["C"], given["tune"])
+    prepared = table.prepared({"target": target}, fills=True)
+    if not prepared.names:
+        raise ValueError(f"{table.path} has no column besides {target!r} to learn from.")
+    X, y = prepared.frame(), classes_of(prepared.texts["target"], target)
+    model = _model(given["algorithm"], chosen, given["C"], given["tune"])
+    held_out = _held_out(y, target, given["test_size"], given["seed"], given["tune"])
+    heading = _description(table.name, X, y)
+    sentences = [] if held_out is None else [_held_out_error(model, X, y, *held_out)]
+    start = time.perf_counter()
+    model.fit(X, y)
+    seconds = time.perf_counter() - start
+    again = "Fitted" if held_out is None else "Fitted again,"
+    sentences += [_chosen(model)] if given["tune"] else []
+    sentences += [
+        f"{again} to all {len(X)} rows, in {seconds:.2f} s",
+        f"{model.n_generators_} equations in {model.n_terms_} other terms; "
+        f"{100 * model.sparsity_:.0f} % of their coefficients are zero",
+    ]
+    from vanishing.questions.class_answers import class_answer
+
+    answer = class_answer(model, _TOP)
+    return replace(
+        answer,
+        heading=heading,
+        verdict="\n".join(sentences),
+        notes=tuple(prepared.notes),
+        next_steps=("Predict another table with the saved model.", "Look at the report."),
+        files=(
+            model_file(model, prepared.recipe),
+            report_file(model, X, y=y, data_name=table.name),
+            *language_files(model, "model"),
+        ),
+        printed=(heading, *sentences),
+    )
+
+
+def _check(algorithm: str, chosen: dict[str, Any], C, tune: bool) -> None:
+    """Raise ValueError where options do not exist, or do not go together."""
+    import vanishing
+
+    if "oracle" in chosen and chosen["oracle"] not in names()["ORACLES"]:
+        known = ", ".join(names()["ORACLES"])
+        raise ValueError(f"--oracle must be one of {known}; got {chosen['oracle']!r}.")
+    psi = chosen.get("psi")
+    if tune and not (psi is None and C is None):
+        raise ValueError("--tune chooses psi and C: leave --psi and --C out.")
+    if psi is not None and not 0 <= psi < 1:
+        raise ValueError(f"--psi must be in [0, 1); got {psi}.")
+    if C is not None and not 0 < C < np.inf:
+        raise ValueError(f"--C must be positive; got {C}.")
+    for name in chosen:
+        if name not in inspect.signature(getattr(vanishing, CONSTRUCTIONS[algorithm])).parameters:
+            raise ValueError(f"--{name} is no option of the algorithm {algorithm}: leave it out.")
+
+
+def _model(algorithm: str, chosen: dict[str, Any], C, tune: bool):
+    import vanishing
+
+    # Where no option of the construction is chosen, a search chooses the oracle, too.
+    is_default = not chosen and CONSTRUCTIONS[algorithm] == "OAVI"
+    transformer = None if is_default else getattr(vanishing, CONSTRUCTIONS[algorithm])(**chosen)
+    if tune:
+        return vanishing.VanishingClassifierCV(transformer, cv=_FOLDS)
+    return vanishing.VanishingClassifier(transformer, **({} if C is None else {"C": C}))
+
+
+def _held_out(y, target, test_size, seed, tune):
+    """Return the places of held-out and of other rows, or None."""
+    from sklearn.model_selection import train_test_split
+
+    classes, counts = np.unique(y, return_counts=True)
+    fitted = _FOLDS if tune else 1  # a row of each class in each of the folds
+    needed = fitted + bool(test_size)
+    fewest = counts.min()
+    if fewest < needed:
+        rare = [str(label) for label in classes[counts < needed]]
+        ways = ["leave these rows out"]
+        ways += ["hold out none with --test-size 0"] if fewest >= fitted else []
+        ways += ["do without --tune"] if tune and fewest > bool(test_size) else []
+        raise ValueError(
+            f"Column {target!r} has {len(classes)} different labels, and too few rows with "
+            f"{listed(rare, 3)}: {needed} of each are needed here. You may {' or '.join(ways)}."
+        )
+    if not test_size:
+        return None
+    n_held_out = int(np.ceil(test_size * len(y)))
+    if n_held_out < len(classes) or len(y) - n_held_out < len(classes):
+        raise ValueError(
+            f"{len(y)} rows are too few to hold out {n_held_out} with all {len(classes)} classes "
+            "on both sides: change --test-size, or hold out none with --test-size 0."
+        )
+    others, rows = train_test_split(
+        np.arange(len(y)), test_size=n_held_out, stratify=y, random_state=seed
+    )
+    counts = np.array([np.count_nonzero(y[others] == label) for label in classes])
+    if counts.min() < fitted:
+        raise ValueError(
+            f"Of the rows with {str(classes[counts.argmin()])!r} in column {target!r}, "
+            f"{counts.min()} would be left to fit to, fewer than {fitted}: lower --test-size."
+        )
+    return np.sort(rows), np.sort(others)
+
+
+def _held_out_error(model, X, y, rows, others) -> str:
+    model.fit(X.iloc[others], y[others])
+    wrong = int(np.count_nonzero(model.predict(X.iloc[rows]) != y[rows]))
+    return (
+        f"Held-out error: {_share(wrong, len(rows))} ({wrong} of {len(rows)} rows wrong, "
+        f"fitted to the other {len(others)})"
+    )
+
+
+def _description(name, X, y) -> str:
+    classes, counts = np.unique(y, return_counts=True)
+    parts = [f"{label} ({count})" for label, count in zip(classes, counts, strict=True)]
+    if len(parts) > 10:
+        parts = [*parts[:10], f"and {len(parts) - 10} more"]
+    return f"{name}: {len(X)} rows, {X.shape[1]} columns, classes (rows): {', '.join(parts)}"
+
+
+def _chosen(model) -> str:
+    chosen = ", ".join(
+        f"{name} = {format(value, 'g') if isinstance(value, float) else value}"
+        for name, value in model.best_params_.items()
+    )
+    return (
+        f"Chosen by {model.n_splits_}-fold cross-validation: {chosen} "
+        f"(error there {_share(1 - model.best_score_, 1)})"
+    )
+
+
+def _share(part, whole) -> str:
+    """Write a share in per cent."""
+    return f"{100 * part / whole:.2f} %"
+
+
+QUESTION = question_of(
+    "classes",
+    _answer,
+    options=options_of("classes", algorithm=CONSTRUCTIONS),
+    writes=(
+        ((".json",), "the model"),
+        ((".html",), "a report on all rows"),
+        ((".sql", ".c", ".py"), "the model in SQL, C or Python"),
+    ),
+    missing=("error", "drop", "median"),
+    command="fit",
+)

@@ -1,0 +1,145 @@
+"""Pictures as data: points and lines that a page draws, and a reader looks into."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from vanishing.questions.answer import finite
+
+_POINTS = 2000  # of a picture
+_RUNS = 6  # that are drawn
+_QUANTITIES = 3
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points, or a line, of a picture.
+
+    Attributes
+    ----------
+    name : str
+    x, y : ndarray of shape (n_points,)
+    rows : sequence of int
+        The row of the table of each point, counted from 1; empty for lines.
+    kind : {"points", "line"}
+    """
+
+    name: str
+    x: np.ndarray
+    y: np.ndarray
+    rows: Sequence[int] = ()
+    kind: str = "points"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the series as JSON has it."""
+        x, y = ([finite(value) for value in part.tolist()] for part in (self.x, self.y))
+        return {"name": self.name, "kind": self.kind, "x": x, "y": y, "rows": list(self.rows)}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture of two axes."""
+
+    title: str
+    x_label: str
+    y_label: str
+    series: tuple[Series, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the picture as JSON has it."""
+        series = [one.to_dict() for one in self.series]
+        return {
+            "title": self.title,
+            "x_label": self.x_label,
+            "y_label": self.y_label,
+            "series": series,
+        }
+
+
+def points(name: str, x, y, places) -> Series:
+    """Return points, evenly chosen ones where there are many; places of rows count from 0."""
+    x, y, places = map(np.asarray, (x, y, places))
+    chosen = np.arange(len(x))
+    if len(x) > _POINTS:
+        chosen = np.linspace(0, len(x) - 1, _POINTS).astype(np.intp)
+    return Series(name, x[chosen], y[chosen], (places[chosen] + 1).tolist())
+
+
+def line(name: str, x, y) -> Series:
+    """Return a line."""
+    return Series(name, np.asarray(x, dtype=float), np.asarray(y, dtype=float), kind="line")
+
+
+def law_pictures(model, frame, places, groups=None) -> tuple[Picture, ...]:
+    """Return what a law predicts beside what was measured, and what it leaves.
+
+    Parameters
+    ----------
+    model : LawFinder, Law or LawsByGroup
+    frame : DataFrame
+        All columns.
+    places : array-like of int
+        Of its rows in the table, from 0.
+    groups : Series, default=None
+    """
+    from vanishing.inspection import law_anatomy, law_rows
+
+    answer = law_anatomy(model)
+    if answer.best is None:
+        return ()
+    rows = law_rows(answer.by_group or answer.best, frame, groups=groups)
+    places, name = np.asarray(places), rows.in_unit(rows.name)
+    known = np.isfinite(rows.predicted)
+    ends = np.array([rows.measured.min(), rows.measured.max()])
+    return (
+        Picture(
+            f"{rows.name}: the law and the measurements",
+            f"{name}, measured",
+            f"{name}, by the law",
+            (
+                points("rows", rows.measured[known], rows.predicted[known], places[known]),
+                line("equal", ends, ends),
+            ),
+        ),
+        Picture(
+            f"{rows.name}: what the law leaves, row by row",
+            "row",
+            f"{name}, measured minus the law",
+            (points("rows", places[known] + 1.0, rows.residuals[known], places[known]),),
+        ),
+    )
+
+
+def score_pictures(scores, threshold: float, places) -> tuple[Picture, ...]:
+    """Return the scores of rows, those below the threshold apart."""
+    scores, places = np.asarray(scores), np.asarray(places)
+    is_odd = scores < threshold
+    kinds = (("normal", ~is_odd), ("outliers", is_odd))
+    series = [
+        points(name, places[chosen] + 1.0, scores[chosen], places[chosen])
+        for name, chosen in kinds
+        if chosen.any()
+    ]
+    ends = np.array([places.min() + 1.0, places.max() + 1.0])
+    series.append(line("threshold", ends, np.full(2, threshold)))
+    title = "Scores of the rows: the lower, the odder"
+    return (Picture(title, "row", "score", tuple(series)),)
+
+
+def quantity_pictures(model, frame, groups, places) -> tuple[Picture, ...]:
+    """Return quantities that stay the same, row by row of the first runs."""
+    groups, places = np.asarray(groups), np.asarray(places)
+    values = model.transform(frame)
+    runs = list(dict.fromkeys(groups.tolist()))[:_RUNS]
+    pictures = []
+    for name, column in zip(map(str, model.quantities_[:_QUANTITIES]), values.T, strict=False):
+        series = []
+        for run in runs:
+            own = np.flatnonzero(groups == run)[: _POINTS // len(runs)]
+            steps = np.arange(1.0, len(own) + 1.0)
+            series.append(points(f"run {run}", steps, column[own], places[own]))
+        title = f"{name}, along the first {len(runs)} runs"
+        pictures.append(Picture(title, "row of the run", "value", tuple(series)))
+    return tuple(pictures)

@@ -1,0 +1,270 @@
+"""The server of the page: who may ask, what arrives, what stays, and what the process does."""
+
+import json
+import os
+import signal
+import time
+from http.client import HTTPConnection
+
+import pytest
+from serving import Server
+
+from vanishing.app import settings
+from vanishing.app.formulas import read_formula
+from vanishing.app.limits import check_size
+from vanishing.app.sessions import Sessions, file_name
+from vanishing.tables.errors import TableError
+
+httpx = pytest.importorskip("httpx")
+
+
+@pytest.fixture
+def page(server):
+    """Return a client with the cookie of the page."""
+    with httpx.Client(base_url=server.root, timeout=300) as client:
+        assert client.get(server.address).status_code == 200
+        yield client
+
+
+def begin(page):
+    return f"/sessions/{page.post('/sessions').json()['session']}"
+
+
+def send(page, session, content, name="table.csv"):
+    answer = page.post(f"{session}/tables", params={"name": name}, content=content)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["table"]
+
+
+def run(page, session, **task):
+    """Return the events of a task."""
+    answer = page.post(f"{session}/tasks", json=task)
+    assert answer.status_code == 200, answer.text
+    return [json.loads(line) for line in answer.text.splitlines()]
+
+
+CSV = "a,b\n" + "".join(f"{i},{2 * i + i % 3}\n" for i in range(1, 40))
+
+
+# -- Who may ask ----------------------------------------------------------------------------------
+
+
+def test_address_answers_by_itself_and_sets_a_cookie(server):
+    answer = httpx.get(server.address)
+    assert answer.status_code == 200 and "<main>" in answer.text
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "unsafe" not in policy
+    with httpx.Client() as client:
+        client.get(server.address)
+        assert client.get(f"{server.root}/static/main.js").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/?token=", "/?token=wrong", "/static/main.js", "/sessions", "/nothing"]
+)
+@pytest.mark.parametrize("method", ["GET", "POST", "HEAD", "OPTIONS"])
+def test_without_token_or_cookie_everything_answers_403(server, path, method):
+    cookies = {f"vanishing-{server.port}": "wrong"}
+    for given in ({}, cookies):
+        answer = httpx.request(method, server.root + path, cookies=given)
+        assert answer.status_code == 403 and "set-cookie" not in answer.headers
+
+
+def test_token_opens_the_page_alone(server):
+    for path in ("/static/main.js", "/sessions"):
+        answer = httpx.get(f"{server.root}{path}", params={"token": server.token})
+        assert answer.status_code == 403
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://127.0.0.1:1"},
+        {"Origin": "http://elsewhere.example"},
+        {"Origin": "null"},
+        {"Host": "elsewhere.example"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+    ids=str,
+)
+def test_requests_of_other_pages_are_refused(server, page, headers):
+    assert page.post("/sessions").status_code == 200
+    assert page.post("/sessions", headers=headers).status_code == 403
+    assert page.get("/static/main.js", headers=headers).status_code == 403
+
+
+def test_own_origin_is_taken(server, page):
+    headers = {"Origin": server.root, "Sec-Fetch-Site": "same-origin"}
+    assert page.post("/sessions", headers=headers).status_code == 200
+
+
+# -- What arrives, and what is handed out ---------------------------------------------------------
+
+
+def test_a_table_is_described_and_answered(page):
+    session = begin(page)
+    table = send(page, session, CSV, "lines of mine.csv")
+    described = run(page, session, task="describe", table=table, reading={})[-1]["result"]
+    assert [column["name"] for column in described["columns"]] == ["a", "b"]
+    task = {"table": table, "reading": {}, "question": "laws", "options": {"target": "b"}}
+    events = run(page, session, task="ask", **task)
+    answer = events[-1]["result"]
+    assert answer["found"] and answer["equations"][0]["mathml"].startswith("<math")
+    # Its owner's name, and nothing of our folder.
+    assert answer["command"] == "vanishing laws 'lines of mine.csv' --target b"
+    assert "vanishing-app-" not in json.dumps(events)
+    name = {"answer": answer["answer"], "name": "report.html"}
+    assert page.get(f"{session}/answers/{answer['answer']}/report.html").status_code == 404
+    assert run(page, session, task="write", **name)[-1]["result"] == {"name": "report.html"}
+    report = page.get(f"{session}/answers/{answer['answer']}/report.html")
+    assert "<!doctype html>" in report.text.lower()
+    assert "sandbox" in report.headers["content-security-policy"]
+    # Another session has none of it.
+    other = begin(page)
+    assert page.get(f"{other}/answers/{answer['answer']}/report.html").status_code == 404
+    answer = page.post(f"{other}/tasks", json={"task": "write", **name})
+    assert answer.status_code == 410
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        {"task": "describe", "table": "../../etc/passwd", "reading": {}},
+        {"task": "describe", "table": "99", "reading": {}},
+        {"task": "write", "answer": "../table-1", "name": "x"},
+    ],
+    ids=str,
+)
+def test_no_file_outside_of_the_session_is_named(page, task):
+    session = begin(page)
+    send(page, session, CSV)
+    assert page.post(f"{session}/tasks", json=task).status_code == 410
+
+
+def test_options_name_no_files_of_this_machine(page, tmp_path):
+    units = tmp_path / "units.toml"
+    units.write_text('secret = "m"\n')
+    session = begin(page)
+    options = {"target": "b", "units": str(units)}
+    task = {"table": send(page, session, CSV), "reading": {}, "question": "laws"}
+    event = run(page, session, task="ask", options=options, **task)[-1]
+    assert event["event"] == "error" and "not its name" in event["message"]
+
+
+@pytest.mark.parametrize("task", [{}, {"task": "no such"}, {"task": "ask"}, []], ids=str)
+def test_what_is_no_task_is_refused(page, task):
+    assert page.post(f"{begin(page)}/tasks", json=task).status_code == 400
+
+
+@pytest.mark.parametrize("name", ["../../x.csv", "/etc/passwd", "..", "a\x00b.csv", "", "x" * 500])
+def test_names_of_files_stay_inside(server, page, name):
+    session = begin(page)
+    answer = page.post(f"{session}/tables", params={"name": name}, content="a,b\n1,2\n").json()
+    (folder,) = server.folders
+    place = folder / session.rpartition("/")[2] / f"table-{answer['table']}"
+    assert [path.name for path in place.iterdir()] == [answer["name"]]
+
+
+def test_uploads_are_bounded(server, page):
+    session = begin(page)
+    connection = HTTPConnection("127.0.0.1", server.port)
+    cookie = f"vanishing-{server.port}={server.token}"
+    length = {"Content-Length": str(settings.UPLOAD_BYTES + 1), "Cookie": cookie}
+    connection.request("POST", f"{session}/tables?name=a.csv", headers=length)
+    answer = connection.getresponse()  # which does not wait for what is to come
+    assert answer.status == 413
+    assert json.load(answer) == {"kind": "too_large", "details": {"most": settings.UPLOAD_BYTES}}
+    connection.close()
+
+    def parts():
+        for _ in range(3):
+            yield b"x" * (settings.PASTED_BYTES // 2)
+
+    query = {"name": "a.csv", "pasted": "yes"}
+    assert page.post(f"{session}/tables", params=query, content=parts()).status_code == 413
+    (folder,) = server.folders
+    assert list((folder / session.rpartition("/")[2]).iterdir()) == []
+    assert page.post(f"{session}/tables", params=query, content=b"").json()["kind"] == "empty"
+
+
+@pytest.mark.parametrize("name", ["ROWS", "COLUMNS", "CELLS", "UNPACKED_BYTES"])
+def test_large_tables_are_refused_with_a_sentence(tmp_path, monkeypatch, name):
+    path = tmp_path / "table.csv"
+    path.write_text(CSV)
+    check_size(path)
+    monkeypatch.setattr(settings, name, 1)
+    with pytest.raises(TableError, match="this page takes"):
+        check_size(path)
+
+
+def test_names_of_files_are_safe():
+    assert file_name("gas 2.csv") == "gas 2.csv"
+    assert file_name("..\\..\\x.csv") == "x.csv"
+    long = file_name("ä" * 400 + ".parquet")
+    assert long.endswith(".parquet") and len(long.encode()) < 255
+
+
+def test_the_session_that_was_silent_for_longest_makes_room(tmp_path, monkeypatch):
+    monkeypatch.setattr(settings, "SESSIONS", 2)
+    sessions = Sessions(tmp_path)
+    first, second = sessions.begin(), sessions.begin()
+    assert sessions.get(first) is not None
+    third = sessions.begin()
+    assert sessions.get(second) is None and sessions.get(first) and sessions.get(third)
+    assert {path.name for path in tmp_path.iterdir()} == {first, third}
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [("p = 2*(V", "("), ("p = foo(V)", "foo"), ("p V = 1", "V"), ("p = [x]", "[x]"), ("p =", "")],
+)
+def test_errors_of_equations_have_a_place(text, marked):
+    found = read_formula(text, ["p", "V"])
+    assert text[found["start"] : found["end"]] == marked and found["problem"]
+
+
+# -- What stays -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_nothing_stays_when_the_server_ends(tmp_path, how):
+    running = Server(tmp_path)
+    with httpx.Client(base_url=running.root) as client:
+        client.get(running.address)
+        send(client, begin(client), CSV)
+    assert len(running.folders) == 1
+    complaints = running.end(how)[1]
+    assert "Traceback" not in complaints
+    for _ in range(300):  # after SIGKILL the other process removes it, once it is there
+        if not running.folders:
+            break
+        time.sleep(0.1)
+    assert running.folders == []
+
+
+def test_a_session_that_ends_takes_its_tables_with_it(server, page):
+    session = begin(page)
+    send(page, session, CSV)
+    (folder,) = server.folders
+    place = folder / session.rpartition("/")[2]
+    assert place.is_dir()
+    assert page.post(f"{session}/end").status_code == 204
+    assert not place.exists()
+    assert page.post(f"{session}/tasks", json={"task": "questions"}).status_code == 410
+
+
+def test_folders_are_for_their_owner_alone(server):
+    (folder,) = server.folders
+    assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_a_port_that_is_taken_is_a_sentence(server):
+    from commands import check_failed
+    from commands import run as command
+
+    result = command("app", "--no-browser", "--port", server.port)
+    check_failed(result, f"Port {server.port}", "in use")
+    assert os.name == "posix"

@@ -1,0 +1,136 @@
+"""Commands that just answer: on the screen, as JSON, from and to pipes, with an exit status."""
+
+import io
+import json
+import sys
+
+import pytest
+from commands import caller, check_failed
+
+from vanishing.questions import EXAMPLES, QUESTIONS
+
+for package in ("pandas", "typer", "rich"):
+    pytest.importorskip(package)
+
+COMMANDS = {
+    "gas": ["laws", "--target", "p", "--functions", "none"],
+    "pump": ["repair"],
+    "wines": ["fit", "--target", "grower", "--test-size", "0"],
+    "pendulum": ["motion", "--run", "run", "--time", "t", "--functions", "theta=sin,cos"],
+    "plant": ["outliers", "--time", "minute"],
+}
+
+
+@pytest.fixture
+def call(capsys, monkeypatch):
+    return caller(capsys, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("examples")
+    return {name: example.write(folder) for name, example in EXAMPLES.items()}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_answers_without_a_file(call, tables, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command, *options = COMMANDS[name]
+    printed = call(command, tables[name], *options)
+    assert printed.returncode == 0 and printed.stdout.startswith(f"{name}.csv: "), printed.stderr
+    answered = json.loads(call(command, tables[name], *options, "--json").stdout)
+    assert answered["found"] and answered["verdict"] and answered["heading"] in printed.stdout
+    assert answered["question"] == EXAMPLES[name].question
+    assert answered["command"].startswith(f"vanishing {command} ")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_is_there_to_copy_is_what_was_typed(call, tables, name):
+    command, *options = COMMANDS[name]
+    answered = json.loads(call(command, tables[name], *options, "--json").stdout)
+    _, *words = answered["command"].split()
+    again = json.loads(call(*words, "--json").stdout)
+    del answered["verdict"], again["verdict"]  # that of a classifier has seconds
+    assert again == answered
+
+
+def test_the_ending_of_a_name_says_what_is_written(call, tables, tmp_path):
+    command, *options = COMMANDS["gas"]
+    paths = [tmp_path / f"law{ending}" for ending in (".json", ".html", ".sql", ".c", ".model")]
+    outs = [word for path in paths for word in ("--out", path)]
+    result = call(command, tables["gas"], *options, *outs)
+    assert result.returncode == 0, result.stderr
+    starts = ("{", "<!DOCTYPE html>", "", "/*", "{")
+    for path, start in zip(paths, starts, strict=True):
+        assert path.read_text().startswith(start), path
+    assert paths[0].read_text() == paths[-1].read_text()
+    refused = call(command, tables["gas"], *options, "--out", tmp_path / "law.csv")
+    check_failed(refused, "must end with one of .json .html")
+    assert not (tmp_path / "law.csv").exists()
+
+
+def test_old_spellings_work_with_a_note(call, tables, tmp_path):
+    kept, table = tmp_path / "kept", tmp_path / "cells"
+    result = call("repair", tables["pump"], "--save", kept, "--report", table)
+    assert result.returncode == 0 and kept.read_text().startswith("{")
+    assert table.read_text().startswith("row,column,kind,was,now")
+    assert result.stderr == "Note: --save is --out with a name that ends in .json.\n"
+
+
+def test_from_standard_input_to_standard_output(call, tables, monkeypatch):
+    def piped(*arguments):
+        content = io.BytesIO(tables["pump"].read_bytes())
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(content))
+        return call(*arguments)
+
+    repaired = piped("repair", "-", "--out", "-")
+    assert repaired.returncode == 0, repaired.stderr
+    assert repaired.stdout.splitlines()[0] == "flow,head,power,loss"
+    assert len(repaired.stdout.splitlines()) == 401
+    answered = json.loads(piped("repair", "-", "--json").stdout)
+    assert answered["command"] == "vanishing repair -" and answered["heading"].startswith("-: 400")
+    check_failed(piped("repair", "-", "--json", "--out", "-"), "both print: choose one")
+
+
+def test_the_exit_status_says_what_happened(call, tables, tmp_path):
+    plain = tmp_path / "plain.csv"
+    plain.write_text("a,b\n" + "".join(f"{i % 7},{i * i % 11}\n" for i in range(40)))
+    nothing = ["laws", plain, "--target", "b", "--functions", "none"]
+    assert call(*nothing).returncode == 0  # an answer, too
+    assert call(*nothing, "--fail").returncode == 1
+    assert call("laws", tables["gas"], *COMMANDS["gas"][1:], "--fail").returncode == 0
+    for wrong in (
+        ["laws", tmp_path / "no.csv"],
+        ["laws", plain, "--target", "c"],
+        ["laws", plain, "--max-time", "-1"],
+        ["laws", plain, "--nonsense"],
+        ["predict", plain, plain],
+    ):
+        assert call(*wrong).returncode == 2, wrong
+
+
+def test_predictions_are_shown_where_no_file_is_asked_for(call, tables, tmp_path):
+    model = tmp_path / "model.json"
+    assert call("laws", tables["gas"], *COMMANDS["gas"][1:], "--out", model).returncode == 0
+    shown = call("predict", model, tables["gas"])
+    assert shown.returncode == 0 and "400 rows predicted" in shown.stdout and "p" in shown.stdout
+    answered = json.loads(call("predict", model, tables["gas"], "--json").stdout)
+    assert answered["n_rows"] == 400 and answered["columns"] == ["p"]
+
+
+def test_help_groups_commands_by_question(call):
+    printed = call("--help").stdout
+    assert printed.index("Which law holds?") < printed.index(" laws ")
+    assert "Which class is it?" in printed and "With a saved model" in printed
+
+
+def test_files_have_the_endings_that_their_question_promises(tables):
+    for name, example in EXAMPLES.items():
+        question = QUESTIONS[example.question]
+        promised = set(question.endings())
+        from vanishing.questions import read
+
+        files = question.ask(read(tables[name]), **example.options).take_away()
+        written = {ending for file in files for ending in file.endings}
+        assert promised <= written, name

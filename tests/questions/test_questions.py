@@ -1,0 +1,156 @@
+"""The layer of questions: a table and a question give an answer, the same for everyone who asks."""
+
+import json
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from tables_of_laws import gas, nothing
+
+from vanishing.questions import (
+    EXAMPLES,
+    QUESTIONS,
+    READING,
+    Reading,
+    describe,
+    read,
+    settings,
+)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("gas") / "gas.csv"
+    gas().to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def answer(table):
+    return QUESTIONS["laws"].ask(read(table), target="p", functions="none")
+
+
+def test_a_law_with_its_constants(answer):
+    assert answer.found and answer.question == "laws"
+    (equation,) = answer.equations
+    (constant,) = equation.constants
+    assert abs(constant.value - 8.314) < 4 * constant.std
+    assert equation.text == str(answer.model.laws_[0])
+    assert equation.latex in answer.details["laws"][0]["latex"]
+    assert (
+        json.loads(json.dumps(answer.to_dict()))["verdict"] == answer.model.verdict_.split(": ")[-1]
+    )
+
+
+def test_nothing_is_an_answer(tmp_path):
+    nothing().to_csv(tmp_path / "nothing.csv", index=False)
+    answer = QUESTIONS["laws"].ask(read(tmp_path / "nothing.csv"), target="y", functions="none")
+    assert not answer.found and answer.equations == () and answer.front
+    chosen = answer.choose(0)
+    assert chosen.front[0].chosen and chosen.equations[0].text == chosen.front[0].text
+
+
+def test_files_are_what_their_names_say(answer, tmp_path):
+    names = {file.name for file in answer.take_away()}
+    assert names >= {"laws.json", "report.html", "law.sql", "law.c", "law.py", "law.tex"}
+    for file in answer.take_away():
+        file.write(tmp_path / file.name)
+        assert (tmp_path / file.name).stat().st_size > 20, file.name
+        assert answer.file_for(f"other.{file.name.split('.', 1)[1]}").media_type == file.media_type
+    assert answer.file_for("model.anything") is None
+
+
+def test_what_is_there_to_copy_does_the_same(answer):
+    assert answer.command.endswith("gas.csv --target p --functions none")
+    copied = {}
+    exec(answer.python, copied)
+    assert str(copied["model"].laws_[0]) == str(answer.model.laws_[0])
+
+
+def test_options_are_checked_and_say_what_helps(table):
+    ask = QUESTIONS["laws"].ask
+    for options, sentence in (
+        ({"targt": "p"}, "has no option 'targt'; it has target"),
+        ({"max_time": "soon"}, "--max-time must be a number of at least 0"),
+        ({"target": "P"}, "there is no column 'P' .*its columns are 'n'"),
+        ({"target": "p", "check": "p = n*T", "functions": "none"}, "leave --functions out"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            ask(read(table), **options)
+    with pytest.raises(ValueError, match="--missing must be one of"):
+        Reading(missing="perhaps")
+
+
+def test_reading_has_the_options_that_are_offered():
+    assert [option.name for option in READING] == [field.name for field in fields(Reading)]
+
+
+def test_a_table_is_described_with_what_helps(tmp_path):
+    path = tmp_path / "messy.csv"
+    lines = [f"{i},5;2024-01-{i:02};{(i % 2 and 'high') or i};5" for i in range(1, 21)]
+    path.write_text("\n".join(["a;day;c;same", *lines, ";2024-02-01;3;5"]))
+    description = describe(path)
+    a, day, c, same = description.columns
+    assert (a.kind, a.n_gaps, a.low, a.high, sum(a.counts)) == ("number", 1, "1.5", "20.5", 20)
+    assert (day.kind, day.low, day.high) == ("date", "2024-01-01", "2024-02-01")
+    assert c.n_gaps == 10 and same.suspicion == "the same on all rows"
+    assert description.first_rows[0] == ("1,5", "2024-01-01", "high", "5")
+    remedies = {(r.option, r.value) for problem in description.problems for r in problem.remedies}
+    assert remedies >= {("dates", "days"), ("drop", "day"), ("decimal", ","), ("missing", "drop")}
+    reading = Reading(dates="days", decimal=",", missing="drop")
+    assert describe(path, reading).problems == ()
+    json.dumps(description.to_dict())
+
+
+def test_a_long_table_is_described_by_its_first_rows(tmp_path):
+    path = tmp_path / "long.csv"
+    np.savetxt(path, np.arange(120_000).reshape(60_000, 2), "%d", ",", header="a,b", comments="")
+    description = describe(path)
+    assert (description.n_rows, description.n_seen) == (60_000, 50_000)
+    assert sum(description.columns[0].counts) == 50_000
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_can_be_read(name, tmp_path):
+    path = EXAMPLES[name].write(tmp_path)
+    roles = {r: c for r, c in EXAMPLES[name].options.items() if r in ("target", "run", "time")}
+    description = describe(path, roles=roles if name != "gas" else {})
+    assert description.n_rows == description.n_seen >= 178
+    assert (description.problems == ()) == (name != "pump")  # which has gaps to be filled
+
+
+@pytest.mark.parametrize("options", [{"robust": True}, {"check": "p*V = R*n*T"}, {"target": None}])
+def test_a_table_beyond_memory_gets_the_same_answer(tmp_path, monkeypatch, options):
+    path = tmp_path / "gas.csv"
+    rows = gas(3000)
+    rows.loc[7, "p"] *= 2.0
+    rows.loc[2500, "T"] = np.nan
+    rows.to_csv(path, index=False)
+    asked = {"target": "p", **options, **({} if "check" in options else {"functions": "none"})}
+    table = read(path, Reading(missing="drop"))
+    expected = QUESTIONS["laws"].ask(table, **asked)
+    monkeypatch.setattr(settings, "LARGE", 1000)
+    monkeypatch.setattr(settings, "FIRST_ROWS", 1000)
+    monkeypatch.setattr(settings, "SHOWN_ROWS", 500)
+    answer = QUESTIONS["laws"].ask(table, **asked)
+    assert answer.heading == expected.heading and answer.found == expected.found
+    assert answer.verdict == expected.verdict
+    for ours, theirs in zip(answer.equations, expected.equations, strict=True):
+        assert ours.text == theirs.text
+        for one, other in zip(ours.constants, theirs.constants, strict=True):
+            assert one.value == pytest.approx(other.value, rel=1e-9)
+            assert one.std == pytest.approx(other.std, rel=1e-6)
+    assert "a large table" in " ".join(answer.notes)
+    for file in answer.take_away()[:2]:
+        file.write(tmp_path / file.name)
+
+
+def test_what_is_wrong_in_the_rest_of_a_large_table_is_named(tmp_path, monkeypatch):
+    path = tmp_path / "long.csv"
+    lines = [f"{i},{i * i}" for i in range(1, 3001)]
+    lines[2000] = "high,4"
+    path.write_text("\n".join(["a,b", *lines]))
+    monkeypatch.setattr(settings, "LARGE", 1000)
+    monkeypatch.setattr(settings, "FIRST_ROWS", 1000)
+    with pytest.raises(ValueError, match="line 2002, column 'a': 'high' is not a number"):
+        QUESTIONS["laws"].ask(read(path), target="b", functions="none")
