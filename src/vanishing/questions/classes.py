@@ -12,8 +12,8 @@ from vanishing.questions import settings
 from vanishing.questions.answer import Answer
 from vanishing.questions.files import language_files, model_file, report_file
 from vanishing.questions.large_tables import blocks_of, is_on_disk
-from vanishing.questions.options import Option
-from vanishing.questions.question import SEED, Question
+from vanishing.questions.options import options_of
+from vanishing.questions.question import question_of
 from vanishing.questions.reading import QuestionTable
 from vanishing.tables.errors import listed
 from vanishing.tables.labels import classes_of
@@ -22,47 +22,6 @@ from vanishing.tables.preparing import PreparedTable
 _BORDERS = ("gb", "bb")
 _FOLDS = 3  # of a search
 _TOP = 10  # equations of each class that an answer shows
-
-OPTIONS = (
-    Option("target", "column", "Labels", "The column of the labels.", basic=True),
-    Option(
-        "algorithm",
-        "choice",
-        "Algorithm",
-        f"Finds the equations: {', '.join(CONSTRUCTIONS)}.",
-        default="oavi",
-        choices=tuple(CONSTRUCTIONS),
-    ),
-    Option("oracle", "text", "Oracle", "Of oavi: ORACLES.", absent="pcg"),
-    Option("psi", "number", "psi", "Largest mean square of an equation.", absent="0.005"),
-    Option("C", "number", "C", "Weight of errors in the linear SVM.", absent="1.0"),
-    Option(
-        "border",
-        "choice",
-        "Terms that are tried",
-        f"Which terms are tried: {' or '.join(_BORDERS)}.",
-        choices=_BORDERS,
-        absent="the algorithm's",
-    ),
-    Option(
-        "tune",
-        "flag",
-        "Tune",
-        "Choose equations, psi, C and scaling by cross-validation.",
-        default=False,
-        basic=True,
-    ),
-    Option(
-        "test_size",
-        "number",
-        "Share held out",
-        "Share of rows held out for the error; 0: none.",
-        default=0.25,
-        low=0.0,
-        high=0.9,
-    ),
-    replace(SEED, help="Decides which rows are held out."),
-)
 
 
 def names() -> dict[str, Any]:
@@ -263,15 +222,10 @@ def _share(part, whole) -> str:
     return f"{100 * part / whole:.2f} %"
 
 
-QUESTION = Question(
+QUESTION = question_of(
     "classes",
-    "Which class is it?",
-    "Find the equations of each class, and a classifier that uses them.",
-    OPTIONS,
     _answer,
-    details="All columns but the target are used. The error is measured on held-out rows; the "
-    "model is then fitted to all rows.",
-    example="vanishing fit bank.csv --target class --out m.json",
+    options=options_of("classes", algorithm=CONSTRUCTIONS),
     writes=(
         ((".json",), "the model"),
         ((".html",), "a report on all rows"),
