@@ -14,6 +14,7 @@ from vanishing.algebra.generators import PolynomialSequence
 from vanishing.checks import check_choice, check_flag, check_number
 from vanishing.constructions.base import GeneratorTransformer
 from vanishing.estimators.fits import all_or_nothing
+from vanishing.learning.complexity import complexity
 from vanishing.learning.default import DefaultTransformer, resolved
 from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.gaps import (
@@ -56,6 +57,9 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
         Tolerance of the generators, in place of that of the transformer; None leaves that.
     C : float, default=1.0
         Weight of the loss in the linear SVM.
+    max_equations : int, default=None
+        With how many generators the linear SVM decides at most: where more have a weight it is
+        fitted once more, to those that decide most. None lets the penalty choose.
     scale : bool, "minmax", "maxabs", "quantile", "log" or transformer, default=True
         True and "minmax" scale the columns of the training rows into [0, 1]; "maxabs" divides them
         by their largest absolute values and does not shift them, which keeps equations short;
@@ -93,6 +97,10 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
         The generators of each class that have a weight in the linear SVM, and their weights, of
         shape (n_generators, 1), or (n_generators, n_classes) with more than two classes; None with
         another `final_estimator`.
+    complexity_ : int or None
+        How many numbers decide: weights, the coefficients of the generators that have one (but for
+        the leading ones, which are factors of the weights), and, where columns are mapped to their
+        quantiles, the knots of the columns needed. None with another `final_estimator`.
     temperature_ : float or None
         By which decision values are divided to be probabilities; None with another
         `final_estimator`.
@@ -140,6 +148,7 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
         *,
         psi: float | None = None,
         C: float = 1.0,
+        max_equations: int | None = None,
         scale: bool | str | object = True,
         clip: bool = True,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
@@ -150,6 +159,7 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
         self.transformer = transformer
         self.psi = psi
         self.C = C
+        self.max_equations = max_equations
         self.scale = scale
         self.clip = clip
         self.class_weight = class_weight
@@ -188,7 +198,13 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
                 rows = rows_without_gaps(rows).present()
             scaled = scale_rows(rows, self.scale, self.clip)
             transformer = resolved(self.transformer, self.psi)
-            (parts,) = fit_parts(scaled, transformer, [self._final()], n_jobs=self.n_jobs)
+            (parts,) = fit_parts(
+                scaled,
+                transformer,
+                [self._final()],
+                max_equations=self.max_equations,
+                n_jobs=self.n_jobs,
+            )
             adopt_parts(self, parts)
             self.temperature_ = learned_temperature(self, scaled.rows)
             self.gaps_ = fit_gaps(self, given) if self.missing == "ignore" else None
@@ -198,6 +214,8 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
     def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_number("C", self.C, low=0, low_open=True)
+        if self.max_equations is not None:
+            check_number("max_equations", self.max_equations, low=1, integer=True)
         check_scale(self.scale)
         check_flag("clip", self.clip)
         check_jobs(self.n_jobs)
@@ -210,6 +228,11 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
             return
         if not (hasattr(final, "fit") and hasattr(final, "predict")):
             raise TypeError(f"final_estimator must be a classifier or None; got {final!r}.")
+        if self.max_equations is not None:
+            raise ValueError(
+                "max_equations is for the linear SVM, which final_estimator takes the place of: "
+                "leave it out."
+            )
         if self.missing == "ignore":
             raise ValueError(
                 "missing='ignore' is for the linear SVM, which final_estimator takes the place of: "
@@ -248,6 +271,8 @@ def adopt_parts(
     model.n_terms_ = features.n_terms_
     model.sparsity_ = features.sparsity_
     model.decisive_ = _used_generators(features, final)
+    known = model.decisive_ is not None
+    model.complexity_ = complexity(scaling, features, final.coef_) if known else None
     model.temperature_ = temperature
     model.gaps_ = None
     return model

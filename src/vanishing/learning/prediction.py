@@ -100,6 +100,7 @@ class PipelineClassifier(Savable, HTMLRepresentation, RowMethods, ClassifierMixi
     n_generators_: int
     n_terms_: int
     sparsity_: float
+    complexity_: int | None
     temperature_: float | None
     missing: str
     n_features_in_: int

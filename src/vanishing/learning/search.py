@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import get_scorer_names
+from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import check_jobs, one_blas_thread
 from vanishing._types import Array, FloatArray, Labels, Table, Vector
@@ -15,7 +16,7 @@ from vanishing.constructions.base import GeneratorTransformer
 from vanishing.estimators.fits import Remarks, all_or_nothing
 from vanishing.estimators.progress import Progress, listening
 from vanishing.learning import settings
-from vanishing.learning.candidates import Free, families, others
+from vanishing.learning.candidates import Free, bent, families, others, simpler
 from vanishing.learning.classifier import VanishingClassifier, adopt_parts
 from vanishing.learning.default import resolved
 from vanishing.learning.features import VanishingFeatures
@@ -33,6 +34,8 @@ from vanishing.learning.pipeline import fit_parts, remarks_on_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
 from vanishing.learning.scaling import NAMES, check_scale
 from vanishing.learning.search_results import (
+    FrontPoint,
+    front,
     read_search,
     set_classifier,
     set_held_out,
@@ -117,10 +120,15 @@ class VanishingClassifierCV(PipelineClassifier):
     cv_results_ : dict of arrays of shape (n_points,)
         As of scikit-learn's GridSearchCV: ``param_psi``, ``param_C``, ``params``,
         ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``, ``rank_test_score``,
-        and times; in the order in which they were looked at. NaN where that was not worth it, or
-        would have taken too long or too much memory.
+        times, and ``mean_complexity``; in the order in which they were looked at. NaN where that
+        was not worth it, or would have taken too long or too much memory.
+    front_ : list of FrontPoint
+        What was looked at and is better than all that is simpler, the simplest first: complexity,
+        score, its standard deviation over the folds, and parameters of `VanishingClassifier`.
     classifier_ : VanishingClassifier
         Fitted to all rows with the best parameters.
+    complexity_ : int or None
+        How many numbers decide; as in `VanishingClassifier`.
     n_generators_, n_terms_ : int
         |G| and |O| of `classifier_`, summed over the classes.
     sparsity_ : float
@@ -249,6 +257,12 @@ class VanishingClassifierCV(PipelineClassifier):
             )
         return super().set_params(**params)
 
+    @property
+    def front_(self) -> list[FrontPoint]:
+        """What was looked at and is better than all that is simpler, the simplest first."""
+        check_is_fitted(self)
+        return front(self.cv_results_)
+
     def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_scale(self.scale, ("auto", *NAMES))
@@ -311,7 +325,14 @@ def search(model: VanishingClassifierCV, X, y, sample_weight, groups) -> Vanishi
         if psis is None:
             trials = trials.thinned(settings.MOST_ROWS)
         free = Free(is_auto(model.scale), model.transformer is None, psis is None)
-        tuning = Tuning(trials, psis, families(free, trials), partial(others, free))
+        tuning = Tuning(
+            trials,
+            psis,
+            families(free, trials),
+            partial(others, free),
+            partial(bent, trials),
+            simpler if free.transformer and free.psi else None,
+        )
         with one_blas_thread():
             tuning.run()
         best, place = tuning.best()
@@ -329,6 +350,7 @@ def search(model: VanishingClassifierCV, X, y, sample_weight, groups) -> Vanishi
             [trials.params(at.point, Cs[i]) for at, i in tried],
             [fits.mean(axis=0), fits.std(axis=0), scores.mean(axis=0), scores.std(axis=0)],
             splits,
+            np.array([at.complexity(i) if i in at.by_C else np.nan for at, i in tried]),
             next(k for k, (at, i) in enumerate(tried) if at is best and i == place),
         )
         held_out = trials.held_out(best, place)
@@ -405,7 +427,13 @@ def _refit(
     scaled = scale_rows(rows, classifier.scale, classifier.clip)
     finals = [L1SquaredHingeSVC(classifier.C, class_weight=classifier.class_weight)]
     transformer = resolved(classifier.transformer, classifier.psi)
-    (parts,) = fit_parts(scaled, transformer, finals, n_jobs=model.n_jobs)
+    (parts,) = fit_parts(
+        scaled,
+        transformer,
+        finals,
+        max_equations=classifier.max_equations,
+        n_jobs=model.n_jobs,
+    )
     set_classifier(model, adopt_parts(classifier, parts, temperature))
     return remarks_on_parts(type(model).__name__, parts)
 
