@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vanishing import OAVI, Blocks
+from vanishing import OAVI, Blocks, VanishingClassifierCV
 
 from .data import surface
 from .floor import products
@@ -91,3 +91,38 @@ def elsewhere(X, kind):
     if not path.exists():
         frame.to_parquet(path)
     return Blocks.from_parquet(path)
+
+
+class Searched:
+    """Searches on rows x 3 of two classes, in blocks that are made when they are read."""
+
+    params = ((200_000, 2_000_000, 20_000_000, 100_000_000),)
+    param_names = ("rows",)
+    timeout = 3600
+    timer = time.process_time
+
+    def setup(self, n_samples):
+        def read():
+            for seed in range(n_samples // BLOCK):
+                random = np.random.default_rng(seed)
+                X = random.uniform(size=(BLOCK, 3))
+                level = X[:, 0] ** 2 + X[:, 1] * X[:, 2] + random.normal(scale=0.05, size=BLOCK)
+                yield X, level > 0.5
+
+        self.blocks = Blocks(read)
+        self.read = read
+        VanishingClassifierCV().fit(*next(read()))  # compiles
+
+    def time_fit(self, *_):
+        self.model = VanishingClassifierCV().fit(self.blocks)
+
+    def track_memory(self, *_):
+        return extra_memory(self.time_fit)
+
+    track_memory.unit = "MiB"
+
+    def track_over_reading(self, *_):
+        """How many times as long as one pass that only makes the rows."""
+        return ratio(self.time_fit, lambda: [None for _ in self.read()], repeat=1)
+
+    track_over_reading.unit = "ratio"

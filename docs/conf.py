@@ -95,6 +95,18 @@ def _plain_text(app, what, name, obj, options, lines):
         lines[i] = header + colon + "".join(parts)
 
 
+def _reference(app, pagename, templatename, context, doctree):
+    """Hand the reference to its column of names: a question, and the names below it."""
+    if not pagename.startswith("api"):
+        return
+    text = (Path(__file__).parent / "api.rst").read_text(encoding="utf-8")
+    parts = re.split(r"^(\S.*)\n-{3,}$", text, flags=re.M)[1:]
+    context["reference"] = [
+        (question, re.findall(r"^   ([\w.]+)$", below, re.M))
+        for question, below in zip(parts[::2], parts[1::2], strict=True)
+    ]
+
+
 # -- Gallery --------------------------------------------------------------------------------------
 
 
@@ -193,7 +205,7 @@ html_theme_options = {
 }
 # Only the reference has a column of names beside it: code and figures are wide.
 html_sidebars = {page.stem: [] for page in Path(__file__).parent.glob("*.md")}
-html_sidebars |= {"gallery/*": []}
+html_sidebars |= {"gallery/*": [], "api": ["reference"], "api/generated/*": ["reference"]}
 # The address of the source, once there is one (CONTRIBUTING.md, "Switching it on").
 _urls = dict(url.split(", ", 1) for url in metadata("vanishing").get_all("Project-URL"))
 if "example.org" not in _urls["Source"]:
@@ -220,5 +232,6 @@ def setup(app):
     """Add what is defined here."""
     app.connect("autodoc-process-docstring", _plain_text, priority=100)  # before numpydoc
     app.connect("doctree-read", _words_for_thumbnails)
+    app.connect("html-page-context", _reference)
     app.add_html_math_renderer("mathml", (_mathml(False), None), (_mathml(True), None))
     return {"parallel_read_safe": True}

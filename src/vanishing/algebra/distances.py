@@ -39,6 +39,10 @@ def distance_to_variety(generators: Iterable[Polynomial], X: Table) -> FloatArra
     distance : ndarray of shape (n_samples,)
         Zero if there are no generators, infinite if one is a constant other than zero.
 
+    See Also
+    --------
+    DistanceDisplay : A picture of such distances.
+
     References
     ----------
     G. Taubin, "Distance approximations for rasterizing implicit curves", ACM Transactions on

@@ -222,6 +222,10 @@ class Generators(PolynomialSequence):
     feature_names : sequence of str
     sizes : ndarray of int of shape (|G|,), default=None
         |O| when each of them was found, which its sparsity is relative to; None if not known.
+
+    See Also
+    --------
+    Polynomial : One of them.
     """
 
     terms: IntArray

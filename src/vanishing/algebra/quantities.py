@@ -336,6 +336,10 @@ def dimensionless_groups(units: Mapping[str, str]) -> list[str]:
         Any other product without dimension is a product of powers of these. Empty where there is
         none.
 
+    See Also
+    --------
+    vanishing.LawFinder : Laws that use units.
+
     Examples
     --------
     >>> from vanishing.units import dimensionless_groups

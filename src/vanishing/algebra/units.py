@@ -35,6 +35,11 @@ def in_original_units(polynomial: Polynomial, scale: Vector, offset: Vector) -> 
     polynomial : Polynomial
         In the columns as they were.
 
+    See Also
+    --------
+    equation : It as an equation.
+    digits_in_original_units : How many digits matter.
+
     Examples
     --------
     >>> from vanishing.polynomials import Polynomial
@@ -97,6 +102,11 @@ def digits_in_original_units(
     -------
     digits : int
         Between 4 and 17.
+
+    See Also
+    --------
+    in_original_units : The polynomial itself.
+    equation : It as an equation.
     """
     scale, offset = np.asarray(scale, dtype=np.float64), np.asarray(offset, dtype=np.float64)
     with np.errstate(all="ignore"):
@@ -124,6 +134,10 @@ def digits_that_matter(original: Polynomial, scale: Vector, offset: Vector) -> n
     -------
     digits : ndarray of int of shape (n_terms,)
         At most 17; 0 for a term that does not matter, which `Polynomial.equation` leaves out.
+
+    See Also
+    --------
+    digits_in_original_units : The same of a polynomial of scaled columns.
 
     Examples
     --------
@@ -210,5 +224,9 @@ def equation(
     """Write that a polynomial is zero, its leading term alone on the left.
 
     The same as `vanishing.polynomials.Polynomial.equation`.
+
+    See Also
+    --------
+    in_original_units : The polynomial of the columns as given.
     """
     return polynomial.equation(digits=digits, limit=limit)

@@ -24,6 +24,10 @@ class Bound:
         depend on the number of rows, or if no number would do.
     conditions : tuple of str
         What must be true, and is not known to `of`.
+
+    See Also
+    --------
+    Report : All bounds of a model.
     """
 
     name: str
@@ -51,6 +55,11 @@ class Report(Sequence):
     bounds : tuple of Bound
     delta : float
         Probability with which each of those that chance may break fails.
+
+    See Also
+    --------
+    of : The bounds of a fitted model.
+    Bound : One of them.
     """
 
     bounds: tuple[Bound, ...]

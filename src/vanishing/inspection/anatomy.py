@@ -47,6 +47,10 @@ class ModelPart(NamedTuple):
         The largest absolute weight of each generator over all decision values.
     used : ndarray of int
         The places of the generators that have a weight; of all where there are no weights.
+
+    See Also
+    --------
+    Anatomy : All parts of a model.
     """
 
     label: Any
@@ -112,6 +116,11 @@ class Anatomy:
         a and b, where ``scale`` maps each column x to a x + b up to clipping.
     names : tuple of str
         Of the columns that the generators take: those given, unless scaling makes other columns.
+
+    See Also
+    --------
+    anatomy : What a fitted model consists of.
+    ModelPart : The generators of one class.
     """
 
     model: Any
@@ -272,7 +281,12 @@ def _named(generators, names):
 
 
 def places(y: Labels, classes: Sequence[Any] | Array, X: Table) -> np.ndarray:
-    """Return the labels of rows as places in the sorted classes."""
+    """Return the labels of rows as places in the sorted classes.
+
+    See Also
+    --------
+    anatomy : What a fitted model consists of.
+    """
     y = column_or_1d(y)
     check_consistent_length(X, y)
     unknown = np.setdiff1d(y, classes)

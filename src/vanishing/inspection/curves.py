@@ -25,6 +25,10 @@ class LawCurve(NamedTuple):
     x, y : ndarray of shape (n_points,)
     low, high : ndarray of shape (n_points,)
         Two standard deviations of a new measurement below and above; NaN where they are not known.
+
+    See Also
+    --------
+    LawCurves : Several of them, with rows.
     """
 
     group: Group | None
@@ -51,6 +55,11 @@ class LawCurves(NamedTuple):
     rows : LawRows
     logarithmic : (bool, bool)
         Whether the form asks for logarithmic axes, of the variable and of the target.
+
+    See Also
+    --------
+    law_curves : The curves of a law.
+    LawCurve : One of them.
     """
 
     name: str
@@ -82,6 +91,11 @@ def law_curves(laws: tuple[Law, ...], rows: LawRows) -> LawCurves | None:
         One, or one per group.
     rows : LawRows
         What they say of rows.
+
+    See Also
+    --------
+    LawCurves : What is returned.
+    vanishing.plot.LawCurveDisplay : A picture of a law.
     """
     law = laws[0] if rows.groups is not None else rows.law
     if law.solution is None or law.target != rows.name or not len(rows.measured):

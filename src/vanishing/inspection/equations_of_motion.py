@@ -66,6 +66,11 @@ class FollowedRuns:
         How many there are, of which ``runs`` may be some.
     names : tuple of str
         Of the columns.
+
+    See Also
+    --------
+    MotionRows : What is conserved along runs.
+    vanishing.EquationsOfMotion : The equations that are followed.
     """
 
     model: EquationsOfMotion

@@ -37,6 +37,10 @@ class Importances:
         One per class: the share of the variance of the decision values that is lost with the
         equation. Equations are taken away one after another, first those that the others, with new
         weights, replace best; so all shares add up to 1. None where nothing linear decides.
+
+    See Also
+    --------
+    Anatomy : The model that they are of.
     """
 
     names: tuple[str, ...]

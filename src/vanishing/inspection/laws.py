@@ -50,6 +50,11 @@ class LawAnatomy:
     target : str or None
     by_group : LawsByGroup or None
         The laws of groups, where there are any; ``best`` is that of the first.
+
+    See Also
+    --------
+    LawRows : A law on rows.
+    Constants : Its constants.
     """
 
     model: LawFinder | Law | LawsByGroup
@@ -150,6 +155,11 @@ class Constants(NamedTuple):
     rows : list of (str, float, float, str)
         Name or term, value, standard error, which is 0 or NaN where there is none, and unit, ""
         where none is known.
+
+    See Also
+    --------
+    constants_of : The constants of a law.
+    LawAnatomy : What a finder found.
     """
 
     left: str | None
@@ -167,7 +177,12 @@ class Constants(NamedTuple):
 
 
 def constants_of(law: Law) -> Constants:
-    """Return the numbers of a law; those of a checked equation have names."""
+    """Return the numbers of a law; those of a checked equation have names.
+
+    See Also
+    --------
+    Constants : What is returned.
+    """
     if law.constants:
         units = law.constant_units
         rows = [(name, *pair, units.get(name, "")) for name, pair in law.constants.items()]
@@ -204,6 +219,11 @@ class LawRows(NamedTuple):
         Standard deviation of a new measurement about its prediction; NaN where it is not known.
     groups : ndarray of shape (n_samples,) or None
         Of the rows, where the laws differ between groups.
+
+    See Also
+    --------
+    LawAnatomy : What a finder found.
+    unexplained : What a law leaves unexplained.
     """
 
     law: Law
@@ -429,6 +449,10 @@ class Unexplained(NamedTuple):
         The share that chance alone exceeds once in a hundred tables.
     exact : bool
         Whether the unexplained part is rounding; shares are 0 then.
+
+    See Also
+    --------
+    unexplained : What a law leaves unexplained.
     """
 
     explained: float
@@ -444,6 +468,10 @@ def unexplained(rows: LawRows) -> Unexplained:
     Smooth functions are sums of Legendre polynomials of the column, or its logarithm. What chance
     reaches is their share in the same residuals with random signs, so that noise which is larger
     on some rows than on others passes for what it is.
+
+    See Also
+    --------
+    Unexplained : What is returned.
     """
     good = np.isfinite(rows.predicted)
     measured, residuals = rows.measured[good], rows.residuals[good]

@@ -57,6 +57,11 @@ class MotionRows:
         Rows on which a quantity is not defined.
     timed : bool
         Whether times were given; they are numbers of rows within runs otherwise.
+
+    See Also
+    --------
+    FollowedRuns : Runs that equations follow.
+    vanishing.ConservedQuantities : What finds the quantities.
     """
 
     model: ConservedQuantities

@@ -41,6 +41,10 @@ class OutlierRows:
     index : list or None
         What the rows are called, in their order: numbers, names, or tuples of both. None where they
         are only counted.
+
+    See Also
+    --------
+    vanishing.VanishingOutlierDetector : What scores the rows.
     """
 
     model: VanishingOutlierDetector

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from vanishing.learning import settings
 from vanishing.learning.scaling import SCALINGS
-from vanishing.learning.trials import Choice, Trials
+from vanishing.learning.trials import Choice, SearchPoint, Trials
 
 
 class Free(NamedTuple):
@@ -35,6 +35,36 @@ def families(free: Free, trials: Trials) -> list[list[Choice]]:
         if _affordable(degree, trials)
     ]
     return [contrastive, oavi] if contrastive else [oavi]
+
+
+def bent(trials: Trials, choice: Choice) -> list[Choice]:
+    """Return choices with knots, of a family of contrastive generators of which one was best.
+
+    Curves of one column, with planes and with what was best; then surfaces of two.
+    """
+    if not choice.is_contrastive:
+        return []
+    work = trials.n_rows * trials.n_columns * settings.N_KNOTS * trials.n_problems
+    if work > settings.MOST_SCREENED_WORK:
+        return []
+    curves = [choice._replace(max_degree=1, n_knots=settings.N_KNOTS)]
+    if choice.max_degree != 1:
+        curves.append(choice._replace(n_knots=settings.N_KNOTS))
+    n_surfaces = comb(trials.n_columns, 2) * settings.N_PAIR_KNOTS**2
+    work = trials.n_rows * n_surfaces * trials.n_problems
+    if n_surfaces > trials.n_rows or work > settings.MOST_WORK_WITHOUT_GAIN:
+        return curves
+    return [*curves, curves[0]._replace(n_pair_knots=settings.N_PAIR_KNOTS)]
+
+
+def simpler(point: SearchPoint) -> list[list[SearchPoint]]:
+    """Return paths from a point to simpler ones: growing slack, and few terms by OAVI."""
+    choice = point.choice
+    greedy = Choice(choice.scale, "oavi", "omp")
+    paths = [[SearchPoint(greedy, psi) for psi in settings.PSIS[:4]]]
+    if choice.is_contrastive:
+        paths.append([point._replace(choice=choice._replace(slack=s)) for s in settings.SLACKS])
+    return paths
 
 
 def _affordable(degree: int, trials: Trials) -> bool:

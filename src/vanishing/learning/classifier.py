@@ -11,11 +11,19 @@ from sklearn.svm import LinearSVC
 from vanishing._threads import check_jobs, threads
 from vanishing._types import FloatArray, Labels, Table, Vector
 from vanishing.algebra.generators import PolynomialSequence
-from vanishing.checks import check_flag, check_number
+from vanishing.checks import check_choice, check_flag, check_number
 from vanishing.constructions.base import GeneratorTransformer
 from vanishing.estimators.fits import all_or_nothing
+from vanishing.learning.complexity import complexity
 from vanishing.learning.default import DefaultTransformer, resolved
 from vanishing.learning.features import VanishingFeatures
+from vanishing.learning.gaps import (
+    GapModels,
+    Without,
+    check_in_memory,
+    fit_gaps,
+    rows_without_gaps,
+)
 from vanishing.learning.labels import (
     LabelledRows,
     check_class_weight,
@@ -49,6 +57,9 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
         Tolerance of the generators, in place of that of the transformer; None leaves that.
     C : float, default=1.0
         Weight of the loss in the linear SVM.
+    max_equations : int, default=None
+        With how many generators the linear SVM decides at most: where more have a weight it is
+        fitted once more, to those that decide most. None lets the penalty choose.
     scale : bool, "minmax", "maxabs", "quantile", "log" or transformer, default=True
         True and "minmax" scale the columns of the training rows into [0, 1]; "maxabs" divides them
         by their largest absolute values and does not shift them, which keeps equations short;
@@ -62,6 +73,11 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
         classes the same weight in total.
     final_estimator : classifier, default=None
         Any scikit-learn classifier in place of ``L1SquaredHingeSVC(C)``.
+    missing : "error" or "ignore", default="error"
+        "ignore" takes NaN for cells that are missing. Such rows are classified by equations that do
+        not need the missing columns, mostly with a lower probability: there is a classifier without
+        each column, and without those that training rows lack together. Rows that lack other
+        columns have the shares of the classes as probabilities. Needs the rows in memory to fit.
     n_jobs : int, default=None
         Threads over the classes and over chunks of rows, also in prediction; the results are the
         same. -1 means all cores.
@@ -81,9 +97,15 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
         The generators of each class that have a weight in the linear SVM, and their weights, of
         shape (n_generators, 1), or (n_generators, n_classes) with more than two classes; None with
         another `final_estimator`.
+    complexity_ : int or None
+        How many numbers decide: weights, the coefficients of the generators that have one (but for
+        the leading ones, which are factors of the weights), and, where columns are mapped to their
+        quantiles, the knots of the columns needed. None with another `final_estimator`.
     temperature_ : float or None
         By which decision values are divided to be probabilities; None with another
         `final_estimator`.
+    gaps_ : GapModels or None
+        What classifies rows with gaps; None with ``missing="error"``.
     generators_ : sequence of `vanishing.polynomials.Polynomial` of length n_generators_
         The generators of all classes, in the order of the features.
     n_generators_, n_terms_ : int
@@ -126,19 +148,23 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
         *,
         psi: float | None = None,
         C: float = 1.0,
+        max_equations: int | None = None,
         scale: bool | str | object = True,
         clip: bool = True,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         final_estimator: object | None = None,
+        missing: Literal["error", "ignore"] = "error",
         n_jobs: int | None = None,
     ):
         self.transformer = transformer
         self.psi = psi
         self.C = C
+        self.max_equations = max_equations
         self.scale = scale
         self.clip = clip
         self.class_weight = class_weight
         self.final_estimator = final_estimator
+        self.missing = missing
         self.n_jobs = n_jobs
 
     def fit(self, X: Table, y: Labels | None = None, sample_weight: Vector | None = None) -> Self:
@@ -166,28 +192,52 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
                     "leave it out."
                 )
             check_two_classes(self.classes_)
+            given = rows
+            if self.missing == "ignore":
+                check_in_memory(rows)
+                rows = rows_without_gaps(rows).present()
             scaled = scale_rows(rows, self.scale, self.clip)
             transformer = resolved(self.transformer, self.psi)
-            (parts,) = fit_parts(scaled, transformer, [self._final()], n_jobs=self.n_jobs)
+            (parts,) = fit_parts(
+                scaled,
+                transformer,
+                [self._final()],
+                max_equations=self.max_equations,
+                n_jobs=self.n_jobs,
+            )
             adopt_parts(self, parts)
             self.temperature_ = learned_temperature(self, scaled.rows)
+            self.gaps_ = fit_gaps(self, given) if self.missing == "ignore" else None
             remarks_on_parts(type(self).__name__, parts).warn()
             return self
 
     def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_number("C", self.C, low=0, low_open=True)
+        if self.max_equations is not None:
+            check_number("max_equations", self.max_equations, low=1, integer=True)
         check_scale(self.scale)
         check_flag("clip", self.clip)
         check_jobs(self.n_jobs)
         VanishingFeatures(self.transformer).check_parameters()
         resolved(self.transformer, self.psi)
         check_class_weight(self.class_weight)
+        check_choice("missing", self.missing, ("error", "ignore"))
         final = self.final_estimator
         if final is None:
             return
         if not (hasattr(final, "fit") and hasattr(final, "predict")):
             raise TypeError(f"final_estimator must be a classifier or None; got {final!r}.")
+        if self.max_equations is not None:
+            raise ValueError(
+                "max_equations is for the linear SVM, which final_estimator takes the place of: "
+                "leave it out."
+            )
+        if self.missing == "ignore":
+            raise ValueError(
+                "missing='ignore' is for the linear SVM, which final_estimator takes the place of: "
+                "leave one of them out."
+            )
         if self.class_weight is not None:
             raise ValueError(
                 "class_weight is for the linear SVM, which final_estimator takes the place of: "
@@ -221,7 +271,10 @@ def adopt_parts(
     model.n_terms_ = features.n_terms_
     model.sparsity_ = features.sparsity_
     model.decisive_ = _used_generators(features, final)
+    known = model.decisive_ is not None
+    model.complexity_ = complexity(scaling, features, final.coef_) if known else None
     model.temperature_ = temperature
+    model.gaps_ = None
     return model
 
 
@@ -269,13 +322,20 @@ def _write(writer, model) -> dict:
     node["final_estimator"] = writer.model(model.final_estimator_)
     if model.temperature_ is not None:
         node["temperature"] = float(model.temperature_)
+    if model.gaps_ is not None:
+        node["gaps"] = {
+            "shares": model.gaps_.shares.tolist(),
+            "without": [
+                [list(each.missing), writer.model(each.model)] for each in model.gaps_.without
+            ],
+        }
     return node
 
 
 def _read(reader, node, model):
     keys = ("scale", "scaler", "features", "final_estimator")
-    scale, scaler, features, final, temperature, *ends = reader.fitted(
-        model, node, keys, ("temperature", "clip", "range"), classes=True
+    scale, scaler, features, final, temperature, gaps, *ends = reader.fitted(
+        model, node, keys, ("temperature", "gaps", "clip", "range"), classes=True
     )
     n_features = model.n_features_in_
     features = reader.model(features, VanishingFeatures)
@@ -297,6 +357,26 @@ def _read(reader, node, model):
         temperature = reader.measured(temperature, "temperature")
         reader.require(0.0 < temperature < np.inf, "temperature is not a positive number.")
     adopt_parts(model, Parts(scaling, features, final), temperature)
+    if gaps is not None:
+        reader.require(temperature is not None, "gaps need a temperature.")
+        model.gaps_ = _read_gaps(reader, gaps, model)
+
+
+def _read_gaps(reader, node, model) -> GapModels:
+    shares, listed = reader.fields(node, "gaps", ("shares", "without"))
+    shares = reader.floats(shares, "shares", len(model.classes_))
+    reader.require((shares > 0.0).all(), "a share of a class is not positive.")
+    without = []
+    for entry in reader.listed(listed, "without"):
+        places, other = reader.listed(entry, "a classifier without columns", 2)
+        missing = reader.integers(places, "columns", 0, model.n_features_in_ - 1)
+        other = reader.model(other, VanishingClassifier)
+        n_kept = model.n_features_in_ - len(np.unique(missing))
+        fits = other.n_features_in_ == n_kept and other.temperature_ is not None
+        fits &= np.array_equal(other.classes_, model.classes_)
+        reader.require(fits, "a classifier without columns does not fit.")
+        without.append(Without(tuple(missing.tolist()), other))
+    return GapModels(shares, without)
 
 
 def _columns_after(scaler, n_features: int) -> int | None:

@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.preprocessing import QuantileTransformer
 
+from vanishing.algebra.generators import Generators
 from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.scaling import Scaling
 
@@ -25,9 +26,12 @@ def complexity(scaling: Scaling, features: VanishingFeatures, weights: np.ndarra
     for transformer in features.transformers_:
         stop = start + transformer.n_generators_
         chosen = np.flatnonzero(weights[:, start:stop].any(axis=0))
+        if not chosen.size:
+            start = stop
+            continue
         generators = transformer.generators_.subset(chosen)
         start = stop
-        if hasattr(generators, "coef"):
+        if isinstance(generators, Generators):
             total += int(np.count_nonzero(generators.coef))
             terms = generators.terms[generators.coef.any(axis=0)]
             columns |= terms.any(axis=0) | generators.leading_terms.any(axis=0)

@@ -340,11 +340,11 @@ def fit_features(
                 )
         if features.max_generators is not None:
             prune([e for e, _ in fits], features.max_generators, rows, readers)
-    _set_transformers(features, [estimator for estimator, _ in fits])
+    set_transformers(features, [estimator for estimator, _ in fits])
     return _remarks_on_classes(features, [remarks for _, remarks in fits])
 
 
-def _set_transformers(features: VanishingFeatures, transformers: list) -> None:
+def set_transformers(features: VanishingFeatures, transformers: list) -> None:
     """Set the fitted attributes from one fitted transformer per class."""
     names = getattr(features, "feature_names_in_", None)
     if names is not None:
@@ -426,7 +426,7 @@ def _read(reader, node, model):
     transformers = [reader.model(part, GeneratorTransformer) for part in nodes]
     same = all(t.n_features_in_ == model.n_features_in_ for t in transformers)
     reader.require(same, "the transformers are of different numbers of columns.")
-    _set_transformers(model, transformers)
+    set_transformers(model, transformers)
 
 
 register(VanishingFeatures, _write, _read)

@@ -6,10 +6,12 @@ from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 
 from vanishing._threads import one_blas_thread
 from vanishing.estimators.fits import Remarks
 from vanishing.learning import settings
+from vanishing.learning.elimination import mean_squares, most_decisive, with_generators
 from vanishing.learning.features import VanishingFeatures, feature_values, fit_features
 from vanishing.learning.labels import LabelledRows
 from vanishing.learning.passes import fit_in_passes
@@ -76,7 +78,13 @@ def _ranges(rows: LabelledRows) -> tuple[np.ndarray, np.ndarray]:
 
 
 def fit_parts(
-    scaled: ScaledRows, transformer, finals: Sequence[Any], *, readers=None, n_jobs=None
+    scaled: ScaledRows,
+    transformer,
+    finals: Sequence[Any],
+    *,
+    max_equations=None,
+    readers=None,
+    n_jobs=None,
 ) -> Iterator[Parts]:
     """Fit the features to scaled rows, and classifiers to the features.
 
@@ -88,6 +96,8 @@ def fit_parts(
     finals : sequence of classifiers
         To be fitted: an `L1SquaredHingeSVC`, several of them with growing C, each of which starts
         from the one before; or, for rows in memory, any other single one.
+    max_equations : int or None
+        With how many generators a linear SVM decides at most.
     readers : list of RowReader or None
         Of the rows of each class, for several fits to the same rows.
     n_jobs : int or None
@@ -109,7 +119,12 @@ def fit_parts(
 
     if not rows.in_memory:
         (final,) = finals
-        yield parts(final, fit_in_passes(final, features, rows))
+        problem = fit_in_passes(final, features, rows)
+        chosen = most_decisive(final, max_equations, lambda: mean_squares(features, rows))
+        if chosen is not None:
+            features = with_generators(features, chosen)
+            problem = fit_in_passes(final, features, rows)
+        yield parts(final, problem)
         return
     X, y, weight = rows.part
     X = or_constant(feature_values(features, X))
@@ -136,4 +151,20 @@ def fit_parts(
         with one_blas_thread():
             problem = fit_svm(final, columns, y, weight, before, n_jobs)
         before = final
-        yield parts(final, problem)
+        chosen = most_decisive(final, max_equations, lambda: _mean_squares(columns, weight))
+        if chosen is None:
+            yield parts(final, problem)
+            continue
+        # The next C starts from the weights of all.
+        fewer = clone(final)
+        fewer.classes_ = final.classes_
+        kept = columns[np.append(chosen, np.arange(final.n_features_in_, len(columns)))]
+        with one_blas_thread():
+            problem = fit_svm(fewer, kept, y, weight, None, n_jobs)
+        yield parts(fewer, problem)._replace(features=with_generators(features, chosen))
+
+
+def _mean_squares(columns: np.ndarray, weight) -> np.ndarray:
+    if weight is None:
+        return np.einsum("ij,ij->i", columns, columns) / columns.shape[1]
+    return np.einsum("ij,ij,j->i", columns, columns, weight) / weight.sum()

@@ -20,6 +20,7 @@ from vanishing.learning.labels import labels
 from vanishing.learning.scaling import FarRows, names_after
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.learning.temperature import probabilities
+from vanishing.rows.arrays import is_device_array
 from vanishing.rows.intake import refuse, take_rows_in_memory
 from vanishing.rows.values import or_constant, sums_by_pieces, weighted_values
 
@@ -99,9 +100,21 @@ class PipelineClassifier(Savable, HTMLRepresentation, RowMethods, ClassifierMixi
     n_generators_: int
     n_terms_: int
     sparsity_: float
+    complexity_: int | None
     temperature_: float | None
+    missing: str
     n_features_in_: int
     feature_names_in_: ObjectArray
+
+    @property
+    def takes_gaps(self) -> bool:
+        """Whether rows may have gaps, which are NaN."""
+        return self.missing == "ignore"
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.takes_gaps
+        return tags
 
     @property
     def generators_(self) -> Sequence[Polynomial]:
@@ -157,6 +170,14 @@ class PipelineClassifier(Savable, HTMLRepresentation, RowMethods, ClassifierMixi
 
     def _decisions(self, rows, decisive):
         """Return the decision values of validated rows, by the generators that have a weight."""
+        models = getattr(pipeline_of(self), "gaps_", None)
+        if models is not None and not is_device_array(rows):
+            gaps = np.isnan(rows)
+            if gaps.any():
+                pipeline = pipeline_of(self)
+                return models.decisions(
+                    pipeline, rows, gaps, lambda whole: self._decisions(whole, decisive)
+                )
 
         def summands(piece):
             far = FarRows()
@@ -261,7 +282,10 @@ class PipelineClassifier(Savable, HTMLRepresentation, RowMethods, ClassifierMixi
         if decisive is None:
             raise ValueError("explain needs the linear SVM; it knows nothing of a final_estimator.")
         index = X.index if hasattr(X, "iloc") else None  # lists have another index
-        X = self._scaled(take_rows_in_memory(self, X, method="explain", reset=False).X)
+        X = take_rows_in_memory(self, X, method="explain", reset=False).X
+        if self.takes_gaps and np.isnan(X).any():
+            raise ValueError("explain needs rows without gaps: leave rows with NaN out.")
+        X = self._scaled(X)
         owners = [
             label
             for label, (generators, *_) in zip(self.classes_, decisive, strict=True)

@@ -7,19 +7,21 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import get_scorer_names
+from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import check_jobs, one_blas_thread
 from vanishing._types import Array, FloatArray, Labels, Table, Vector
-from vanishing.checks import check_flag
+from vanishing.checks import check_choice, check_flag
 from vanishing.constructions.base import GeneratorTransformer
 from vanishing.estimators.fits import Remarks, all_or_nothing
 from vanishing.estimators.progress import Progress, listening
 from vanishing.learning import settings
-from vanishing.learning.candidates import Free, families, others
+from vanishing.learning.candidates import Free, bent, families, others, simpler
 from vanishing.learning.classifier import VanishingClassifier, adopt_parts
 from vanishing.learning.default import resolved
 from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.folds import folds_of
+from vanishing.learning.gaps import check_in_memory, fit_gaps, rows_without_gaps
 from vanishing.learning.grid import is_auto, search_grid
 from vanishing.learning.held_out import HeldOutError, error_of_choosing, reliability
 from vanishing.learning.labels import (
@@ -32,6 +34,8 @@ from vanishing.learning.pipeline import fit_parts, remarks_on_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
 from vanishing.learning.scaling import NAMES, check_scale
 from vanishing.learning.search_results import (
+    FrontPoint,
+    front,
     read_search,
     set_classifier,
     set_held_out,
@@ -86,6 +90,8 @@ class VanishingClassifierCV(PipelineClassifier):
         As in `VanishingClassifier`.
     class_weight : dict, "balanced" or None, default=None
         As in `VanishingClassifier`.
+    missing : "error" or "ignore", default="error"
+        As in `VanishingClassifier`; the search looks at rows without gaps.
     n_jobs : int, default=None
         Threads over folds, and over the psi of a given grid.
     verbose : int, default=0
@@ -114,10 +120,15 @@ class VanishingClassifierCV(PipelineClassifier):
     cv_results_ : dict of arrays of shape (n_points,)
         As of scikit-learn's GridSearchCV: ``param_psi``, ``param_C``, ``params``,
         ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``, ``rank_test_score``,
-        and times; in the order in which they were looked at. NaN where that was not worth it, or
-        would have taken too long or too much memory.
+        times, and ``mean_complexity``; in the order in which they were looked at. NaN where that
+        was not worth it, or would have taken too long or too much memory.
+    front_ : list of FrontPoint
+        What was looked at and is better than all that is simpler, the simplest first: complexity,
+        score, its standard deviation over the folds, and parameters of `VanishingClassifier`.
     classifier_ : VanishingClassifier
         Fitted to all rows with the best parameters.
+    complexity_ : int or None
+        How many numbers decide; as in `VanishingClassifier`.
     n_generators_, n_terms_ : int
         |G| and |O| of `classifier_`, summed over the classes.
     sparsity_ : float
@@ -175,6 +186,7 @@ class VanishingClassifierCV(PipelineClassifier):
         scale: bool | str | object = "auto",
         clip: bool = True,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        missing: Literal["error", "ignore"] = "error",
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
@@ -186,6 +198,7 @@ class VanishingClassifierCV(PipelineClassifier):
         self.scale = scale
         self.clip = clip
         self.class_weight = class_weight
+        self.missing = missing
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -244,12 +257,19 @@ class VanishingClassifierCV(PipelineClassifier):
             )
         return super().set_params(**params)
 
+    @property
+    def front_(self) -> list[FrontPoint]:
+        """What was looked at and is better than all that is simpler, the simplest first."""
+        check_is_fitted(self)
+        return front(self.cv_results_)
+
     def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_scale(self.scale, ("auto", *NAMES))
         check_flag("clip", self.clip)
         check_jobs(self.n_jobs)
         check_class_weight(self.class_weight)
+        check_choice("missing", self.missing, ("error", "ignore"))
         VanishingFeatures(self.transformer).check_parameters()
         if "psi" not in clone(resolved(self.transformer)).get_params(deep=False):
             raise TypeError(
@@ -291,6 +311,10 @@ def search(model: VanishingClassifierCV, X, y, sample_weight, groups) -> Vanishi
     with all_or_nothing(model):
         rows = labelled_rows(model, X, y, sample_weight, keep_all=True)
         check_two_classes(rows.classes)
+        given = rows
+        if model.missing == "ignore":
+            check_in_memory(rows)
+            rows = rows_without_gaps(rows)
         if not rows.in_memory and not getattr(model.transformer, "fits_sources", True):
             refuse(model.transformer, X)
         folds, units = folds_of(
@@ -301,7 +325,14 @@ def search(model: VanishingClassifierCV, X, y, sample_weight, groups) -> Vanishi
         if psis is None:
             trials = trials.thinned(settings.MOST_ROWS)
         free = Free(is_auto(model.scale), model.transformer is None, psis is None)
-        tuning = Tuning(trials, psis, families(free, trials), partial(others, free))
+        tuning = Tuning(
+            trials,
+            psis,
+            families(free, trials),
+            partial(others, free),
+            partial(bent, trials),
+            simpler if free.transformer and free.psi else None,
+        )
         with one_blas_thread():
             tuning.run()
         best, place = tuning.best()
@@ -319,6 +350,7 @@ def search(model: VanishingClassifierCV, X, y, sample_weight, groups) -> Vanishi
             [trials.params(at.point, Cs[i]) for at, i in tried],
             [fits.mean(axis=0), fits.std(axis=0), scores.mean(axis=0), scores.std(axis=0)],
             splits,
+            np.array([at.complexity(i) if i in at.by_C else np.nan for at, i in tried]),
             next(k for k, (at, i) in enumerate(tried) if at is best and i == place),
         )
         held_out = trials.held_out(best, place)
@@ -333,6 +365,8 @@ def search(model: VanishingClassifierCV, X, y, sample_weight, groups) -> Vanishi
         with listening(None):  # the search is over, and its steps are what was listened to
             present = rows.present() if rows.in_memory else rows
             remarks = _refit(model, classifier, present, temperature)
+            if model.missing == "ignore":
+                classifier.gaps_ = fit_gaps(classifier, given.present())
         _with_remarks(model, remarks, tuning).warn()
         return model
 
@@ -393,7 +427,13 @@ def _refit(
     scaled = scale_rows(rows, classifier.scale, classifier.clip)
     finals = [L1SquaredHingeSVC(classifier.C, class_weight=classifier.class_weight)]
     transformer = resolved(classifier.transformer, classifier.psi)
-    (parts,) = fit_parts(scaled, transformer, finals, n_jobs=model.n_jobs)
+    (parts,) = fit_parts(
+        scaled,
+        transformer,
+        finals,
+        max_equations=classifier.max_equations,
+        n_jobs=model.n_jobs,
+    )
     set_classifier(model, adopt_parts(classifier, parts, temperature))
     return remarks_on_parts(type(model).__name__, parts)
 

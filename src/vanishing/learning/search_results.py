@@ -1,5 +1,7 @@
 """What a search has found: the attributes that say so, and how they are saved."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from vanishing.constructions.contrastive import ContrastiveVanishing
@@ -10,13 +12,54 @@ from vanishing.learning.held_out import HeldOutError
 _TIMES = ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time")
 
 
-def set_results(model, params, times, splits, best_index):
+class FrontPoint(NamedTuple):
+    """A classifier that is better than all simpler ones that a search has looked at.
+
+    Attributes
+    ----------
+    complexity : float
+        How many numbers decide, on average over the folds; see `VanishingClassifier.complexity_`.
+    score : float
+        Mean score over the folds.
+    std : float
+        Standard deviation of the scores.
+    params : dict
+        Parameters of `VanishingClassifier`.
+    """
+
+    complexity: float
+    score: float
+    std: float
+    params: dict[str, Any]
+
+
+def front(results) -> list[FrontPoint]:
+    """Return the best of each complexity, as far as it is better than all that is simpler."""
+    columns = (results["mean_complexity"], results["mean_test_score"], results["std_test_score"])
+    points = [
+        FrontPoint(float(size), float(score), float(std), params)
+        for size, score, std, params in zip(*columns, results["params"], strict=True)
+        if np.isfinite(size) and np.isfinite(score)
+    ]
+    points.sort(key=lambda point: (point.complexity, -point.score))
+    best = -np.inf
+    kept = []
+    for point in points:
+        if point.score > best + 1e-12:
+            kept.append(point)
+            best = point.score
+    return kept
+
+
+def set_results(model, params, times, splits, sizes, best_index):
     """Set the attributes that describe the search, in the shape of GridSearchCV's.
 
     ``params`` are the points looked at, ``times`` columns that are kept as they are, and
-    ``splits`` scores of shape (n_splits, len(params)), NaN where there is none.
+    ``splits`` scores of shape (n_splits, len(params)), NaN where there is none, as in ``sizes``,
+    the mean complexities.
     """
     results = dict(zip(_TIMES, times, strict=True))
+    results["mean_complexity"] = sizes
     for name in dict.fromkeys(name for point in params for name in point):
         results[f"param_{name}"] = _column(params, name)
     results["params"] = params
@@ -39,6 +82,7 @@ def set_classifier(model, classifier: VanishingClassifier) -> None:
     model.n_generators_ = classifier.n_generators_
     model.n_terms_ = classifier.n_terms_
     model.sparsity_ = classifier.sparsity_
+    model.complexity_ = classifier.complexity_
     model.temperature_ = classifier.temperature_
 
 
@@ -91,6 +135,7 @@ def write_search(writer, model) -> dict:
                 if name not in ("psi", "C")
             ],
             **{name: writer.plain(results[name]) for name in (*_TIMES, *_SCORES)},
+            "mean_complexity": writer.plain(results["mean_complexity"]),
             "split_test_scores": [writer.plain(split) for split in splits],
         },
         "classifier": writer.model(model.classifier_),
@@ -103,8 +148,9 @@ def read_search(reader, node, model):
         model, node, ("best_index", "cv_results", "classifier"), ("held_out",), classes=True
     )
     keys = ("psi", "C", "split_test_scores", *_TIMES, *_SCORES)
-    psis, Cs, splits, *columns = reader.fields(results, "cv_results", keys, ("params", *_EARLIER))
-    columns, (listed, *earlier) = columns[: -1 - len(_EARLIER)], columns[-1 - len(_EARLIER) :]
+    optional = ("params", "mean_complexity", *_EARLIER)
+    psis, Cs, splits, *columns = reader.fields(results, "cv_results", keys, optional)
+    columns, (listed, sizes, *earlier) = columns[: -len(optional)], columns[-len(optional) :]
     psis = reader.floats(psis, "psi").tolist()
     Cs = reader.floats(Cs, "C", len(psis)).tolist()
 
@@ -114,6 +160,7 @@ def read_search(reader, node, model):
         return np.array([reader.measured(value, what) for value in listed])
 
     columns = [numbers(column, "a column of cv_results") for column in columns]
+    sizes = np.full(len(psis), np.nan) if sizes is None else numbers(sizes, "mean_complexity")
     splits = [numbers(split, "a split") for split in reader.listed(splits, "split_test_scores")]
     reader.require(psis and splits, "the search has no results.")
     points = [{"psi": psi, "C": C} for psi, C in zip(psis, Cs, strict=True)]
@@ -122,7 +169,7 @@ def read_search(reader, node, model):
     else:
         params = _read_params(reader, points, listed)
     best = reader.integer(best, "best_index", 0, len(psis) - 1)
-    set_results(model, params, columns[: len(_TIMES)], np.array(splits), best)
+    set_results(model, params, columns[: len(_TIMES)], np.array(splits), sizes, best)
     reader.require(np.isfinite(model.best_score_), "best_index is that of no score.")
     if held_out is not None:
         set_held_out(model, *_read_held_out(reader, held_out))
@@ -151,7 +198,8 @@ def _read_params(reader, points: list[dict], listed) -> list[dict]:
         name, values = reader.listed(entry, "a parameter", 2)
         reader.require(name in known and name not in points[0], "params has another parameter.")
         for point, value in zip(points, reader.listed(values, name, len(points)), strict=True):
-            point[name] = reader.value(value)
+            if value is not None:  # the default
+                point[name] = reader.value(value)
     for point in points:
         VanishingClassifier(**point).check_parameters()
     return points

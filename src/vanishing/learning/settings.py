@@ -15,6 +15,8 @@ PSIS = (  # for OAVI: the paper's grid, and on; a smaller psi has more generator
 )
 CONTRASTIVE_PSIS = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)  # in larger steps
 DEGREES = (1, 2, 3, 4, 6, 8)  # of contrastive generators: more terms, which need more rows
+N_KNOTS, N_PAIR_KNOTS = 16, 3  # of a column: 8 and 32 were no better, 2 and 4 worse
+SLACKS = (0.1, 0.3, 1.0)  # of quotients, for generators with fewer terms
 ROWS_PER_TERM = 5  # with fewer, polynomials tell classes apart by chance
 ORACLES = ("pcg", "omp")  # the default, and greedy least squares: fewer terms in a generator
 CS = (0.1, 1.0, 10.0)  # the paper's
@@ -24,6 +26,8 @@ CS_BETWEEN = (0.03, 0.3, 3.0, 30.0)  # tried next to the best: three are coarse 
 
 FEW_MISTAKES = 10  # on held-out rows: with fewer, nothing else can be told from chance
 SURE = 0.5  # standard errors by which another choice has to be better: fewer follow chance
+EQUAL, EQUAL_LOSS = 0.5, 1.0  # standard errors by which a simpler choice may be worse
+FEWER = 0.7  # of the equations, in a step of backward elimination
 BEHIND = 2.0  # standard errors from which on no variant of a choice, and no costly psi, is tried
 PATIENCE = 2  # psi or degrees without gain before the next are left alone
 MANY_ROWS, MORE_PATIENCE = 5000, 3  # so many rows bear a small psi, and show whether it pays
@@ -37,6 +41,7 @@ SCREENED_ROWS = 10_000  # training rows on which scalings and oracles are compar
 KEPT_SCORES = 5000  # decision values of a fold that a temperature is learned from
 MOST_WORK = 8e7  # for the next psi: digits spent most of 66 to 127 s on two psi that rarely win
 MOST_WORK_WITHOUT_GAIN = 3e6  # for the next psi after one that brought nothing
+MOST_SIMPLIFIED_WORK = 3e6  # of what is looked at with slack, smaller C and fewer equations
 MOST_CLIMB_WITHOUT_GAIN = 3e5  # for the next degree after one that brought nothing
 MOST_SCREENED_WORK = 1e7  # where scalings, oracles and degrees are compared
 LARGEST_GROWTH = 2.0  # of the number of generators from one psi to the next, when work is foreseen
@@ -54,6 +59,8 @@ ROWS_PER_BIN, MOST_BINS = 30, 10  # of a reliability diagram: shares are good to
 
 DRAWS = (50, 200)
 DRAWN_SCORES = 4e8
+
+MOST_PATTERNS = 20  # of gaps in several columns that have a classifier of their own
 
 # -- Rows far outside (of 100 ordinary splits each of 13 data sets 4 would warn, all of one set) --
 

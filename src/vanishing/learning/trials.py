@@ -17,6 +17,7 @@ from vanishing.estimators.names import adopt_columns
 from vanishing.estimators.progress import Progress, listening
 from vanishing.learning import settings
 from vanishing.learning.classifier import VanishingClassifier, adopt_parts, learned_temperature
+from vanishing.learning.complexity import complexity
 from vanishing.learning.default import resolved
 from vanishing.learning.features import class_readers, feature_values
 from vanishing.learning.grid import search_grid
@@ -25,6 +26,7 @@ from vanishing.learning.pipeline import ScaledRows, fit_parts, scale_rows
 from vanishing.learning.prediction import watched
 from vanishing.learning.scaling import FarRows
 from vanishing.learning.svm import L1SquaredHingeSVC, decision_values
+from vanishing.learning.temperature import learn_temperature, probabilities
 from vanishing.rows.reader import RowReader
 from vanishing.rows.source import RowPart
 from vanishing.rows.values import or_constant
@@ -33,13 +35,18 @@ from vanishing.rows.values import or_constant
 class Choice(NamedTuple):
     """What a search chooses apart from psi and C; None is what the user gave, or does not apply.
 
-    The transformer is "oavi", with an oracle, or "contrastive", with a degree.
+    The transformer is "oavi", with an oracle, or "contrastive", with a degree, maybe with knots and
+    slack.
     """
 
     scale: str | None = None
     transformer: str | None = None
     oracle: str | None = None
     max_degree: int | None = None
+    n_knots: int | None = None
+    n_pair_knots: int | None = None
+    slack: float | None = None
+    max_equations: int | None = None
 
     @property
     def is_contrastive(self) -> bool:
@@ -67,6 +74,8 @@ class FoldScore(NamedTuple):
     correct: np.ndarray  # of which held-out rows the label was right
     counts: np.ndarray  # what each of them counts in the score, 1 on average
     values: np.ndarray  # some decision values
+    complexity: int  # how many numbers decide
+    n_equations: int  # that have a weight
 
 
 class FoldScores(NamedTuple):
@@ -98,6 +107,14 @@ class FoldScores(NamedTuple):
     def correct(self, place: int) -> np.ndarray:
         """Return of which held-out rows the label was right, with the C at a place."""
         return np.concatenate([fold.correct for fold in self.by_C[place]])
+
+    def complexity(self, place: int) -> float:
+        """Return the mean number of numbers that decide, with the C at a place."""
+        return float(np.mean([fold.complexity for fold in self.by_C[place]]))
+
+    def n_equations(self, place: int) -> int:
+        """Return the mean number of generators that have a weight, with the C at a place."""
+        return round(np.mean([fold.n_equations for fold in self.by_C[place]]))
 
     @property
     def counts(self) -> np.ndarray:
@@ -178,14 +195,18 @@ class Trials:
         given = {
             "scale": model.scale if choice.scale is None else choice.scale,
             "transformer": self._transformers[choice],
+            "max_equations": choice.max_equations,
             "clip": model.clip,
             "class_weight": model.class_weight,
+            "missing": model.missing,
         }
         defaults = VanishingClassifier().get_params(deep=False)
         changed = {
             name: value
             for name, value in given.items()
-            if value is not defaults[name] and value is not None
+            if value is not None
+            and value is not defaults[name]
+            and not (isinstance(value, str) and value == defaults[name])
         }
         return {"psi": point.psi, "C": C, **changed}
 
@@ -193,7 +214,13 @@ class Trials:
         """Return what a choice constructs generators with, but for psi; None: the default."""
         if choice.is_contrastive:
             assert choice.max_degree is not None
-            return ContrastiveVanishing(max_degree=choice.max_degree, max_terms=None)
+            return ContrastiveVanishing(
+                max_degree=choice.max_degree,
+                max_terms=None,
+                slack=choice.slack or 0.0,
+                n_knots=choice.n_knots or 0,
+                n_pair_knots=choice.n_pair_knots or 0,
+            )
         if choice.oracle is not None:
             return OAVI(oracle=choice.oracle)
         given = self.model.transformer
@@ -278,11 +305,14 @@ class Trials:
         counts = _counts(fold.test, model.class_weight)
         finals = [L1SquaredHingeSVC(C, class_weight=model.class_weight) for C in Cs]
         transformer = resolved(classifiers[0].transformer, point.psi)
-        fits = fit_parts(fold.train, transformer, finals, readers=fold.readers)
+        max_equations = point.choice.max_equations
+        fits = fit_parts(
+            fold.train, transformer, finals, max_equations=max_equations, readers=fold.readers
+        )
         for classifier, parts in zip(classifiers, fits, strict=True):
             fit_time = time.perf_counter() - start
             start = time.perf_counter()
-            if features is None:  # evaluated once for all C
+            if features is None or max_equations:  # else evaluated once for all C
                 features = or_constant(feature_values(parts.features, parts.scaling(test.X)))
                 seconds = time.perf_counter() - start
                 fit_time -= parts.seconds
@@ -300,8 +330,11 @@ class Trials:
             score_time = time.perf_counter() - start - (0.0 if by_C else seconds)
             # What serves all C counts for each of them in equal parts.
             times = fit_time + parts.seconds / len(Cs), score_time + seconds / len(Cs)
+            size = complexity(parts.scaling, parts.features, parts.final.coef_)
+            n_equations = int(np.count_nonzero(parts.final.coef_.any(axis=0)))
             kept = values[_kept(test)].copy()
-            by_C.append(FoldScore(float(score), *times, correct, counts, kept))
+            judged = FoldScore(float(score), *times, correct, counts, kept, size, n_equations)
+            by_C.append(judged)
             start = time.perf_counter()
         return _Trial(by_C, parts.features.n_generators_, problems)
 
@@ -317,6 +350,14 @@ class Trials:
         by_class = class_weights(self.model.class_weight, classes, totals)
         values = np.concatenate([fold.values for fold in look.by_C[place]])
         return HeldOut(values, y, weighted(y, weight, by_class))
+
+    def losses(self, look: FoldScores, place: int) -> np.ndarray:
+        """Return the log-losses of rows, by a point and C that were not fitted to them."""
+        held_out = self.held_out(look, place)
+        y = held_out.y
+        chances = probabilities(held_out.values, learn_temperature(*held_out))
+        # No row is as surprising as the next one after so many without a mistake.
+        return -np.log(np.maximum(chances[np.arange(len(y)), y], 1.0 / (len(y) + 2.0)))
 
 
 class HeldOut(NamedTuple):

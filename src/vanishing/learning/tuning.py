@@ -34,6 +34,10 @@ class Tuning:
         one after the other while they gain.
     others : callable
         ``others(choice)`` returns those that differ from a choice in scaling or oracle.
+    bent : callable
+        ``bent(choice)`` returns those with knots.
+    simpler : callable
+        ``simpler(point)`` returns paths from a point to simpler ones; None: the best is taken.
 
     Attributes
     ----------
@@ -47,19 +51,32 @@ class Tuning:
         psis: Sequence[float] | None,
         families: Sequence[Sequence[Choice]],
         others: Callable[[Choice], Sequence[Choice]],
+        bent: Callable[[Choice], Sequence[Choice]],
+        simpler: Callable[[SearchPoint], Sequence[Sequence[SearchPoint]]] | None,
     ):
         self.trials = trials
         self.psis = psis
         self.families = families
         self.others = others
+        self.bent = bent
+        self.simpler = simpler
         self.skipped: list[str] = []
         self._taken: Choice | None = None
+        self._simplest: tuple[FoldScores, int] | None = None
 
     def run(self) -> None:
         """Look at what is worth it."""
+        self._search()
+        if self.simpler is not None:
+            self._simplify()
+
+    def _search(self) -> None:
         firsts = []
         for family in self.families:
             firsts.append(self._climb(family))
+            if self._mistakes() < settings.FEW_MISTAKES:
+                return
+            firsts[-1] = self._bend(firsts[-1])
             if self._mistakes() < settings.FEW_MISTAKES:
                 return
         # A family that is clearly behind has no variant that catches up.
@@ -68,10 +85,12 @@ class Tuning:
             self._compare(first)
 
     def best(self) -> tuple[FoldScores, int]:
-        """Return the best look at what is taken, and the place of its C.
+        """Return the look that is taken, and the place of its C.
 
         Of equal ones the first psi and the smallest C.
         """
+        if self._simplest is not None:
+            return self._simplest
         return self._best_of(self._taken or next(iter(self.trials.looks)).choice)
 
     def _best_of(self, choice: Choice) -> tuple[FoldScores, int]:
@@ -102,6 +121,70 @@ class Tuning:
             if n_without_gain >= patience or self._perfect(look):
                 break
         return best
+
+    def _bend(self, first: Choice) -> Choice:
+        """Let the best choice of a family have knots; return the best of it and those with some.
+
+        With the psi that was best without.
+        """
+        for choice in self.bent(first):
+            base = choice._replace(n_knots=None, n_pair_knots=None)
+            psi = self._best_of(base)[0].point.psi
+            self.trials.look_at(SearchPoint(choice, psi), self.trials.first_Cs)
+            self._consider(choice)
+            if self._ahead(self._best_of(choice), self._best_of(first)) > settings.SURE:
+                first = choice
+        return first
+
+    # -- The simplest of what is about as good ----------------------------------------------------
+
+    def _simplify(self) -> None:
+        """Take the simplest of what is worse by no measurable amount.
+
+        With smaller C, greedy generators of OAVI or slack, and then with fewer equations again and
+        again.
+        """
+        assert self.simpler is not None
+        best = self.best()
+        look, place = best
+        if self._work(look.point.choice, [look.n_generators]) <= settings.MOST_SIMPLIFIED_WORK:
+            Cs = self.trials.Cs[max(0, place - 2) : place + 1]
+            self.trials.look_at(look.point, Cs)
+            for points in self.simpler(look.point):
+                for point in points:
+                    new = self.trials.look_at(point, Cs)
+                    if not any(self._is_as_good((new, place), best) for place in new.by_C):
+                        break
+        before = None
+        while before != (look.point, place):
+            self._simplest = look, place = min(self._equal(best), key=_complexity)
+            before = look.point, place
+            n_equations = look.n_equations(place)
+            if n_equations < 2:
+                return
+            choice, psi = look.point
+            fewer = choice._replace(max_equations=max(1, int(settings.FEWER * n_equations)))
+            self.trials.look_at(SearchPoint(fewer, psi), self.trials.Cs[place : place + 2])
+            look, place = min(self._equal(best), key=_complexity)
+        self._simplest = look, place
+
+    def _equal(self, best: tuple[FoldScores, int]) -> list[tuple[FoldScores, int]]:
+        """Return the looks that are worse than the best by no measurable amount."""
+        runs = [(look, place) for look in self.trials.looks.values() for place in look.by_C]
+        return [run for run in runs if self._is_as_good(run, best)]
+
+    def _is_as_good(self, run: tuple[FoldScores, int], best: tuple[FoldScores, int]) -> bool:
+        """Say whether a look is worse than the best by no measurable amount, at the places of C.
+
+        By the score, and, as few rows show little by their labels, by the log-loss.
+        """
+        if self._ahead(best, run) > settings.EQUAL:
+            return False
+        change = self.trials.losses(*run) - self.trials.losses(*best)
+        return change.mean() <= settings.EQUAL_LOSS * change.std() / np.sqrt(len(change))
+
+    def _best_at(self, look: FoldScores) -> tuple[FoldScores, int]:
+        return look, int(np.nanargmax(look.means))
 
     # -- From large psi to small ------------------------------------------------------------------
 
@@ -275,6 +358,11 @@ class Tuning:
         gain = scores - before
         error = gain.std() / np.sqrt(max(len(gain) - 1, 1))
         return float(gain.mean() / max(error, 1e-12))
+
+
+def _complexity(run: tuple[FoldScores, int]) -> float:
+    look, place = run
+    return look.complexity(place)
 
 
 def _mean(run: tuple[FoldScores, int]) -> float:

@@ -44,7 +44,13 @@ ORACLES = {
 
 
 def named(oracle: str | Callable[..., tuple[Any, Any]]) -> Oracle:
-    """Return the oracle that has this name, or that this callable makes."""
+    """Return the oracle that has this name, or that this callable makes.
+
+    See Also
+    --------
+    custom : An oracle of your own.
+    vanishing.OAVI : What asks oracles.
+    """
     return custom(oracle) if callable(oracle) else ORACLES[oracle]
 
 

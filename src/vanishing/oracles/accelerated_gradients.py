@@ -101,6 +101,11 @@ def agd(
 
     Stops when the coefficients of a generator are found, or after 20 steps in a row that change
     f by less than ``tol * psi``. See `vanishing.oracles` for the arguments.
+
+    See Also
+    --------
+    ls : The closed form.
+    pcg : Sparse coefficients.
     """
     coef = np.zeros(cross.size)
     mse, n_iter, status = _run(gram, cross, norm, psi, tol, max_iter, coef)

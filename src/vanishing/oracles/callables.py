@@ -13,6 +13,11 @@ def custom(function: Callable[..., tuple[Any, Any]]) -> Oracle:
 
     The mse it claims is not relied upon: it is recomputed from the moments. Whether it keeps to the
     ball is not checked.
+
+    See Also
+    --------
+    named : An oracle by its name.
+    Solution : What an oracle returns.
     """
 
     def solve(gram, cross, norm, *, psi, radius, **_):

@@ -27,7 +27,13 @@ def ls(
     tol: float = 0.0,
     max_iter: int = 1,
 ) -> Solution:
-    """Solve COP in closed form; all but ``psi`` of the options play no part."""
+    """Solve COP in closed form; all but ``psi`` of the options play no part.
+
+    See Also
+    --------
+    omp : Few terms.
+    pcg : Sparse coefficients in a ball.
+    """
     k = cross.size
     coef = lstsq(gram[:k, :k], -cross, lapack_driver="gelsy", check_finite=False)[0]
     mse = float(max(0.0, norm + coef @ cross))

@@ -307,7 +307,14 @@ def pcg(
     refit: bool = False,
     region: str = "l1",
 ) -> Solution:
-    """Solve CCOP by pairwise conditional gradients, the paper's Algorithm 3."""
+    """Solve CCOP by pairwise conditional gradients, the paper's Algorithm 3.
+
+    See Also
+    --------
+    bpcg : Blended steps.
+    cg : Without away steps.
+    vanishing.OAVI : What asks oracles.
+    """
     return _solve(_PAIRWISE, gram, cross, norm, psi, radius, eps, tol, max_iter, refit, region)
 
 
@@ -324,7 +331,13 @@ def bpcg(
     refit: bool = False,
     region: str = "l1",
 ) -> Solution:
-    """Solve CCOP by blended pairwise conditional gradients."""
+    """Solve CCOP by blended pairwise conditional gradients.
+
+    See Also
+    --------
+    pcg : Pairwise steps.
+    afw : Away steps.
+    """
     return _solve(_BLENDED, gram, cross, norm, psi, radius, eps, tol, max_iter, refit, region)
 
 
@@ -341,7 +354,13 @@ def afw(
     refit: bool = False,
     region: str = "l1",
 ) -> Solution:
-    """Solve CCOP by away-step Frank-Wolfe."""
+    """Solve CCOP by away-step Frank-Wolfe.
+
+    See Also
+    --------
+    pcg : Pairwise steps.
+    cg : Without away steps.
+    """
     return _solve(_AWAY, gram, cross, norm, psi, radius, eps, tol, max_iter, refit, region)
 
 
@@ -358,5 +377,11 @@ def cg(
     refit: bool = False,
     region: str = "l1",
 ) -> Solution:
-    """Solve CCOP by Frank-Wolfe with exact line search."""
+    """Solve CCOP by Frank-Wolfe with exact line search.
+
+    See Also
+    --------
+    pcg : Pairwise steps.
+    afw : Away steps.
+    """
     return _solve(_VANILLA, gram, cross, norm, psi, radius, eps, tol, max_iter, refit, region)

@@ -194,6 +194,11 @@ def omp(
     at most psi and the coefficients in the ball. Stops at the last iterate inside the ball when the
     next would leave it; ``eps`` and ``tol`` play no part, and ``n_iter`` counts the terms added.
     See `vanishing.oracles` for the arguments.
+
+    See Also
+    --------
+    ls : All terms.
+    pcg : Sparse coefficients by conditional gradients.
     """
     coef = np.zeros(cross.size)
     mse, n_iter, status = _run(gram, cross, norm, psi, radius, max_iter, coef)

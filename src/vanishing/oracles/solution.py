@@ -9,7 +9,12 @@ from vanishing._types import FloatArray
 
 
 class Status(IntEnum):
-    """Why an oracle stopped."""
+    """Why an oracle stopped.
+
+    See Also
+    --------
+    Solution : What has one.
+    """
 
     FOUND = 0  # mse <= psi: the coefficients of a generator
     NONE_EXISTS = 1  # mse - gap > psi: proof that the ball holds no generator
@@ -19,7 +24,13 @@ class Status(IntEnum):
 
 
 class Solution(NamedTuple):
-    """Coefficients and how good they are; ``gap`` is NaN where the method has no bound."""
+    """Coefficients and how good they are; ``gap`` is NaN where the method has no bound.
+
+    See Also
+    --------
+    Oracle : What returns it.
+    Status : How a run ended.
+    """
 
     coef: FloatArray
     mse: float
@@ -33,6 +44,11 @@ class Oracle:
     """A solver, which is called as such, and what it solves.
 
     ``solve(gram, cross, norm, *, psi, radius, eps, tol, max_iter)`` returns a `Solution`.
+
+    See Also
+    --------
+    custom : An oracle of your own.
+    named : An oracle by its name.
     """
 
     solve: Callable[..., Solution]

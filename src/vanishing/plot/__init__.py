@@ -19,6 +19,7 @@ from vanishing.plot.law_unexplained import LawUnexplainedDisplay
 from vanishing.plot.motion import ConservedQuantitiesDisplay, PhasePortraitDisplay
 from vanishing.plot.outliers import OutlierDisplay
 from vanishing.plot.psi_path import PsiPathDisplay
+from vanishing.plot.search_front import SearchFrontDisplay
 from vanishing.plot.staircase import StaircaseDisplay
 from vanishing.plot.zero_sets import ZeroSetDisplay
 
@@ -36,6 +37,7 @@ __all__ = [
     "OutlierDisplay",
     "PhasePortraitDisplay",
     "PsiPathDisplay",
+    "SearchFrontDisplay",
     "StaircaseDisplay",
     "ZeroSetDisplay",
     "distance_to_variety",

@@ -5,15 +5,9 @@ from dataclasses import replace
 
 from vanishing.questions.answer import PICTURES, Answer
 from vanishing.questions.files import model_file, picture_file, rows_file, text_file
-from vanishing.questions.options import Option
-from vanishing.questions.question import NOISE, Question
+from vanishing.questions.question import question_of
 from vanishing.questions.reading import QuestionTable
 from vanishing.questions.values import noise_of
-
-OPTIONS = (
-    NOISE,
-    Option("robust", "flag", "Some rows may be wrong", "Whether rows may be wrong.", default=True),
-)
 
 
 def _answer(table: QuestionTable, **given) -> Answer:
@@ -61,15 +55,9 @@ def _files(prepared, model, X):
     )
 
 
-QUESTION = Question(
+QUESTION = question_of(
     "calibrate",
-    "How is the sensor calibrated?",
-    "Find the offset and the matrix that put readings of a sensor on a sphere.",
-    OPTIONS,
     _answer,
-    details="The columns are the axes of the sensor, two or three; --only names them. If readings "
-    "do not determine an ellipsoid, the command says so and writes nothing.",
-    example="vanishing calibrate readings.csv --only mx --only my --only mz --out calibrated.csv",
     writes=(
         ((".csv",), "the calibrated readings"),
         ((".c",), "C source"),

@@ -12,93 +12,13 @@ from vanishing.questions import settings
 from vanishing.questions.answer import PICTURES, Answer, AnswerTable, File
 from vanishing.questions.files import language_files, model_file, picture_file, report_file
 from vanishing.questions.large_tables import blocks_of, is_on_disk
-from vanishing.questions.options import Option
 from vanishing.questions.pictures import law_pictures
-from vanishing.questions.question import Question
+from vanishing.questions.question import question_of
 from vanishing.questions.reading import QuestionTable
 from vanishing.questions.values import function_names, noise_of
 from vanishing.tables.preparing import PreparedTable
 
 _SHOWN = 20  # wrong rows that are named
-
-OPTIONS = (
-    Option(
-        "target",
-        "column",
-        "The column to explain",
-        "The column to explain.",
-        basic=True,
-        absent="none: laws among all columns",
-    ),
-    Option(
-        "functions",
-        "text",
-        "Functions",
-        "Functions of columns that laws may have: auto, none, or names with commas between, such "
-        "as sin,cos.",
-        choices=("auto", "none"),
-        absent="auto",
-    ),
-    Option(
-        "form",
-        "texts",
-        "A curve of yours",
-        "Your own curve, tried with the built-in ones, of one column x or two, x and z, with "
-        'constants to be fitted: "A*x/(K + x)". Once per curve.',
-    ),
-    Option(
-        "noise",
-        "texts",
-        "Noise in the columns",
-        "Noise in the columns: estimate, or its standard deviation: a number for all columns, or "
-        "COLUMN=NUMBER, once per column.",
-        absent="in the target only, estimated",
-    ),
-    Option(
-        "robust",
-        "flag",
-        "Some rows may be wrong",
-        "Allow for wrong rows: they are left out of the fit.",
-        default=False,
-        basic=True,
-    ),
-    Option(
-        "units",
-        "file",
-        "Units",
-        'TOML file with a line COLUMN = "UNIT" per column; lines such as g = "9.81 m/s^2" add '
-        "constants.",
-    ),
-    Option(
-        "homogeneous",
-        "flag",
-        "Only laws whose numbers have no dimension",
-        "With --units: only laws whose numbers have no dimension.",
-        default=False,
-    ),
-    Option(
-        "group",
-        "column",
-        "Groups of rows",
-        "A column of groups, such as batches: one law per group, all of one form, and which "
-        "constants differ.",
-    ),
-    Option(
-        "check",
-        "text",
-        "Check my equation",
-        'An equation to check, instead of a search: "p*V = R*n*T".',
-        basic=True,
-    ),
-    Option(
-        "max_time",
-        "number",
-        "Seconds",
-        "Seconds after which the search ends.",
-        low=0,
-        absent="no limit",
-    ),
-)
 
 
 class _Rows(NamedTuple):
@@ -339,14 +259,9 @@ def _lines(table: QuestionTable, places) -> str:
     return ", ".join(lines[place] for place in shown) + more
 
 
-QUESTION = Question(
+QUESTION = question_of(
     "laws",
-    "Which law holds?",
-    "Find the equations that the rows of a table obey, or check one of yours.",
-    OPTIONS,
     _answer,
-    details="If there is no law, the command says so, and that is an answer, too.",
-    example="vanishing laws gas.csv --target p",
     writes=(
         ((".json",), "the laws"),
         ((".html",), "a report"),

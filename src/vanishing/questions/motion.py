@@ -9,95 +9,16 @@ import numpy as np
 
 from vanishing.questions.answer import PICTURES, Answer
 from vanishing.questions.files import language_files, model_file, picture_file, report_file
-from vanishing.questions.options import Option
+from vanishing.questions.options import options_of
 from vanishing.questions.pictures import quantity_pictures
-from vanishing.questions.question import Question
+from vanishing.questions.question import question_of
 from vanishing.questions.reading import QuestionTable
 from vanishing.questions.values import function_names, functions_of_columns, noise_of
 from vanishing.tables.errors import listed
 from vanishing.tables.preparing import PreparedTable
 from vanishing.tables.recipe import Recipe
 
-_MAX_DEGREE = Option(
-    "max_degree", "integer", "Largest degree", "Largest degree of polynomials.", default=3, low=1
-)
-_MAX_TERMS = Option(
-    "max_terms",
-    "integer",
-    "Most terms",
-    "Largest number of terms of a quantity or an equation.",
-    default=8,
-    low=1,
-)
-_NOISE = Option(
-    "noise",
-    "texts",
-    "Noise in the columns",
-    "Standard deviation of the noise: a number for all columns, or COLUMN=NUMBER, once per column.",
-    absent="unknown",
-)
-_RUN = Option(
-    "run",
-    "column",
-    "Runs",
-    "The column that says which run a row belongs to.",
-    basic=True,
-    absent="with --equations, all rows are one run",
-)
-_TIME = Option(
-    "time",
-    "column",
-    "Times",
-    "The column of times, which --equations needs; quantities do not depend on it.",
-    basic=True,
-)
-_FUNCTIONS = Option(
-    "functions",
-    "texts",
-    "Functions",
-    "Functions that quantities may have: of all columns, such as sin,cos; or of single ones, "
-    "COLUMN=sin,cos, once per column. With --equations: auto, none, or names.",
-    absent="none; with --equations auto",
-)
-SHARED = (_RUN, _TIME, _FUNCTIONS, _MAX_DEGREE, _MAX_TERMS, _NOISE)
-OF_EQUATIONS = (
-    Option(
-        "batch",
-        "column",
-        "Batches of runs",
-        "With --equations: the column that says which batch a run is of; some constants then "
-        "differ between batches.",
-    ),
-    Option(
-        "form",
-        "texts",
-        "Terms of yours",
-        "With --equations: a term of your own with constants inside, such as "
-        '"x/(K + x + x^2/L)"; may be repeated.',
-    ),
-    Option(
-        "order",
-        "integer",
-        "Order",
-        "With --equations: 2 finds accelerations from positions alone.",
-        default=1,
-        low=1,
-        high=2,
-    ),
-    Option(
-        "inputs",
-        "columns",
-        "Inputs",
-        "With --equations: a column that acts on the others and is not explained; may be repeated.",
-    ),
-    Option(
-        "max_time",
-        "number",
-        "Seconds",
-        "With --equations: seconds after which the search ends.",
-        absent="no limit",
-    ),
-)
+OF_EQUATIONS = options_of("motion")
 
 
 class _Runs(NamedTuple):
@@ -285,23 +206,16 @@ _WRITES = (
     (PICTURES, "a picture"),
     ((".sql", ".c", ".py", ".tex"), "the same in SQL, C, Python or LaTeX"),
 )
-CONSERVED = Question(
+CONSERVED = question_of(
     "conserved",
-    "What stays the same?",
-    "Find what stays the same along every run of a table.",
-    SHARED,
     _conserved,
-    example="vanishing motion runs.csv --run run --time t",
     writes=_WRITES,
     command="motion",
 )
-MOTION = Question(
+MOTION = question_of(
     "motion",
-    "How does it move?",
-    "Find how runs move: the derivatives of the columns by time.",
-    (*SHARED, *OF_EQUATIONS),
     _moving,
-    example="vanishing motion runs.csv --time t --run run --equations --out motion.html",
+    options=(*options_of("conserved"), *OF_EQUATIONS),
     writes=_WRITES,
     command="motion --equations",
 )

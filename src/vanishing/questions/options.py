@@ -1,8 +1,11 @@
 """What a user may choose: an option is described once, for the command line, pages and agents."""
 
 import math
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 LISTS = ("columns", "texts")
@@ -78,6 +81,30 @@ class Option:
             limits = f" of {' and '.join(bounds)}" if bounds else ""
             raise ValueError(f"{self.flag} must be {what}{limits}; got {value!r}.")
         return number
+
+
+@cache
+def words() -> dict[str, dict[str, Any]]:
+    """Return what is written about questions and options, by the name of the question."""
+    text = files("vanishing.questions").joinpath("words.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def options_of(name: str, **choices: Iterable[str]) -> tuple[Option, ...]:
+    """Return the options of a question, or of "reading".
+
+    Parameters
+    ----------
+    name : str
+    **choices : iterable of str
+        Values of options that a registry knows.
+    """
+    known = []
+    for option, details in words()[name]["options"].items():
+        values = tuple(choices.get(option, details.get("choices", ())))
+        help = details["help"].replace("CHOICES", ", ".join(values))
+        known.append(Option(option, **{**details, "help": help, "choices": values}))
+    return tuple(known)
 
 
 def chosen(options: Iterable[Option], given: Mapping[str, Any], what: str) -> dict[str, Any]:

@@ -8,7 +8,6 @@ import numpy as np
 
 from vanishing.questions.answer import PICTURES, Answer, AnswerTable
 from vanishing.questions.files import model_file, picture_file, report_file, rows_file
-from vanishing.questions.options import Option
 from vanishing.questions.outlier_rows import (
     HEADER,
     event_cells,
@@ -17,61 +16,10 @@ from vanishing.questions.outlier_rows import (
     times_from,
 )
 from vanishing.questions.pictures import score_pictures
-from vanishing.questions.question import SEED, Question
+from vanishing.questions.question import question_of
 from vanishing.questions.reading import QuestionTable, conditions
 from vanishing.tables.cells import is_date
 from vanishing.tables.preparing import PreparedTable
-
-OPTIONS = (
-    Option(
-        "top",
-        "integer",
-        "How many to list",
-        "How many of the oddest rows, or gravest events, to list.",
-        default=10,
-        low=0,
-    ),
-    Option("explain", "flag", "Say why", "Say why these rows are odd.", default=False),
-    Option(
-        "time",
-        "column",
-        "Times",
-        "The column of times: rows are taken in their order, and alarms that follow one another "
-        "are one event.",
-        basic=True,
-    ),
-    Option(
-        "lags",
-        "integer",
-        "Rows before each row",
-        "How many rows before each row are columns, too: flow[t-1].",
-        default=0,
-        low=0,
-        high=100,
-    ),
-    Option(
-        "train",
-        "texts",
-        "Rows to learn from",
-        "Which rows to learn from, such as 'time < 2024-01-08'; all are scored. May be repeated, "
-        "then all must hold.",
-    ),
-    Option(
-        "contamination",
-        "number",
-        "Share of outliers",
-        "Share of rows that are outliers, if known.",
-    ),
-    Option(
-        "false_alarm_rate",
-        "number",
-        "Share of false alarms",
-        "Share of normal rows that may count as outliers.",
-        default=0.01,
-        basic=True,
-    ),
-    replace(SEED, help="Decides which rows are sampled."),
-)
 
 
 class _Scored(NamedTuple):
@@ -253,17 +201,9 @@ def _sentence(reason) -> str:
     return f"{reason['kind']}{law}: " + " or ".join(parts)
 
 
-QUESTION = Question(
+QUESTION = question_of(
     "outliers",
-    "Which rows break the laws?",
-    "Find the rows of a table that break its laws, or are unusual.",
-    OPTIONS,
     _answer,
-    details="Rows are counted from 1, without the line of the names. The lower the score of a row, "
-    "the odder it is; rows below the threshold count as outliers. With --time or --lags, alarms "
-    "that follow one another are one event, and so are values that are stuck and stretches of "
-    "missing cells.",
-    example="vanishing outliers table.csv --out scored.csv --top 20 --explain",
     writes=(
         ((".csv",), "the scores of all rows, with reasons"),
         ((".json",), "the detector"),

@@ -3,21 +3,11 @@
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from vanishing.questions.answer import Answer
-from vanishing.questions.options import Option, chosen, differing, typed
+from vanishing.questions.options import Option, chosen, differing, options_of, typed, words
 from vanishing.questions.reading import QuestionTable
-
-SEED = Option(
-    "seed", "integer", "Seed", "Decides what is left to chance.", default=0, low=0, high=2**32 - 1
-)
-NOISE = Option(
-    "noise",
-    "texts",
-    "Noise in the columns",
-    "Standard deviation of the noise: a number, or COLUMN=NUMBER; may be repeated.",
-    absent="estimated",
-)
 
 
 @dataclass(frozen=True)
@@ -99,6 +89,12 @@ class Question:
     def _typed(self, path: str, words: list[str]) -> str:
         command = self.command or self.name
         return f"vanishing {command} {shlex.join([path, *words])}"
+
+
+def question_of(name: str, answer: Callable[..., Answer], **details: Any) -> Question:
+    """Return a question, whose words and options are in ``words.toml``."""
+    known = {key: value for key, value in words()[name].items() if key != "options"}
+    return Question(name=name, answer=answer, **{"options": options_of(name), **known, **details})
 
 
 def _python(name: str, table: QuestionTable, given) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from vanishing.estimators.progress import Progress
 from vanishing.questions.large_tables import is_large, prepare_large
-from vanishing.questions.options import Option, chosen, differing
+from vanishing.questions.options import chosen, differing, options_of
 from vanishing.tables.cells import SECONDS, seconds_of
 from vanishing.tables.conditions import ChosenRows, Condition
 from vanishing.tables.errors import EncodingError
@@ -22,80 +22,7 @@ from vanishing.tables.recipe import MISSING
 
 _SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " ", "bar": "|", r"\t": "\t"}
 
-READING = (
-    Option("drop", "columns", "Columns to leave out", "A column to leave out; may be repeated."),
-    Option(
-        "only",
-        "columns",
-        "Columns to use alone",
-        "A column to use, without all others; may be repeated.",
-    ),
-    Option(
-        "where",
-        "texts",
-        "Rows to use",
-        "Which rows to use: a column, one of = != < <= > >=, and a number, a date or a word, such "
-        "as 'batch = 2'; may be repeated, then all must hold.",
-    ),
-    Option("id", "column", "Names of rows", "A column that names the rows; copied to predictions."),
-    Option(
-        "missing",
-        "choice",
-        "Rows with gaps",
-        "What to do with rows that have unusable cells: drop; error; median, which fills the cells "
-        "in and breaks every balance between columns (for fit); or ignore, which scores such rows "
-        "by the columns they have (for outliers).",
-        choices=MISSING,
-        absent="error; with a model, as in its fit",
-    ),
-    Option(
-        "categories",
-        "choice",
-        "Columns of text",
-        "Columns of text: one-hot (a column of 0 and 1 for each text) or drop.",
-        choices=("one-hot", "drop"),
-    ),
-    Option(
-        "dates",
-        "text",
-        "Dates",
-        f"Turn dates into numbers: {', '.join(SECONDS)} since the first, or 'days since "
-        "2000-01-01'.",
-        choices=tuple(SECONDS),
-    ),
-    Option(
-        "decimal",
-        "choice",
-        "Decimal mark",
-        "The decimal mark: . or , (the other may separate thousands).",
-        choices=(".", ","),
-    ),
-    Option(
-        "separator",
-        "text",
-        "Between fields",
-        "What separates fields: ; tab space, or another character.",
-        choices=tuple(_SEPARATORS)[:5],
-    ),
-    Option(
-        "encoding",
-        "text",
-        "Encoding",
-        "The encoding of a text file, such as latin-1.",
-        choices=("utf-8", "latin-1", "utf-16"),
-        absent="utf-8",
-    ),
-    Option("header", "flag", "A line of names", "Whether the first line has the column names."),
-    Option(
-        "header_row",
-        "integer",
-        "The line of names",
-        "The line, or row of a sheet, that has the column names; counted from 1.",
-        low=1,
-        absent="found by itself",
-    ),
-    Option("sheet", "text", "Sheet", "The sheet of a workbook to read."),
-)
+READING = options_of("reading", missing=MISSING, dates=SECONDS)
 # Those that matter where a model knows what is done to the columns.
 OF_MODELS = (
     *("where", "id", "missing", "decimal", "separator", "encoding", "header", "header_row"),

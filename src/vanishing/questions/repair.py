@@ -5,43 +5,11 @@ from dataclasses import replace
 
 from vanishing.questions.answer import Answer, AnswerTable
 from vanishing.questions.files import model_file, rows_file
-from vanishing.questions.options import Option
-from vanishing.questions.question import NOISE, SEED, Question
+from vanishing.questions.question import question_of
 from vanishing.questions.reading import QuestionTable
 from vanishing.questions.values import noise_of
 
 _CELLS = ("row", "column", "kind", "was", "now", "std", "probability", "law")
-
-OPTIONS = (
-    Option(
-        "law",
-        "texts",
-        "Laws that hold",
-        "A law that holds, such as 'net = quantity*price'; may be repeated.",
-        basic=True,
-        absent="laws that are found",
-    ),
-    Option(
-        "degree",
-        "integer",
-        "Largest degree",
-        "Largest degree of laws to find.",
-        default=2,
-        low=1,
-        high=6,
-    ),
-    NOISE,
-    Option(
-        "reconcile",
-        "flag",
-        "Move all values",
-        "Move all values within their noise onto the laws.",
-        default=False,
-        basic=True,
-    ),
-    Option("top", "integer", "How many to list", "How many cells to list.", default=20, low=0),
-    replace(SEED, help="Decides which rows are sampled."),
-)
 
 
 def _answer(table: QuestionTable, **given) -> Answer:
@@ -124,15 +92,9 @@ def _table(prepared, model, X):
         yield [*names[i : i + 1], *("" if math.isnan(v) else f"{v:.15g}" for v in row)]
 
 
-QUESTION = Question(
+QUESTION = question_of(
     "repair",
-    "What should the values be?",
-    "Fill the gaps of a table, and replace values that break its laws.",
-    OPTIONS,
     _answer,
-    details="Cells that are empty or no numbers are gaps. Rows are counted from 1, without the "
-    "line of the names. Cells that may be wrong, as others in their row may, are left and named.",
-    example='vanishing repair table.csv --law "net = quantity*price" --out repaired.csv',
     writes=(
         ((".csv",), "the repaired table"),
         ((".cells.csv",), "one line per cell that was changed"),

@@ -10,8 +10,7 @@ from vanishing.algebra.writing import printable
 from vanishing.estimators.progress import Progress
 from vanishing.questions.answer import Answer, AnswerTable, File
 from vanishing.questions.files import model_file, rows_file, text_file
-from vanishing.questions.options import Option
-from vanishing.questions.question import Question
+from vanishing.questions.question import question_of
 from vanishing.questions.reading import QuestionTable
 from vanishing.tables.cells import is_missing
 from vanishing.tables.columns import CategoryColumn
@@ -183,31 +182,9 @@ def _texts(cells: np.ndarray) -> np.ndarray:
     return np.array([None if is_missing(text) else text for text in texts], dtype=object)
 
 
-RULES = Question(
+RULES = question_of(
     "rules",
-    "Which rules does the table keep?",
-    "Write down the rules that the rows of a table keep: laws, ranges, signs, codes and more.",
-    (
-        Option(
-            "law",
-            "texts",
-            "Equations that rows keep",
-            'An equation that rows keep, such as "net = quantity*price", instead of a search for '
-            "laws; may be repeated.",
-        ),
-        Option("table", "text", "Its name", "Name of the table in SQL.", absent="as the file's"),
-        Option(
-            "false_alarm_rate",
-            "number",
-            "Share of false alarms",
-            "Share of right rows that all rules together may refuse.",
-            default=0.001,
-        ),
-    ),
     _answer,
-    details="Columns of text become lists of codes. A rule needs support: enough rows that it "
-    "would not have held in all of them by accident.",
-    example="vanishing rules table.csv --out rules.sql --out rules.json",
     writes=(
         ((".json",), "the rules, for check"),
         ((".sql",), "CREATE TABLE"),
@@ -216,18 +193,9 @@ RULES = Question(
         ((".txt",), "words"),
     ),
 )
-CHECK = Question(
+CHECK = question_of(
     "check",
-    "Which rows break the rules?",
-    "List the rows of a table that break rules.",
-    (
-        Option("rules", "file", "Rules", "Rules that the command rules has written, as .json."),
-        Option("top", "integer", "How many to list", "How many to list.", default=20, low=0),
-    ),
     _checked,
-    details="Exit status: 0 if none does, 1 if one does, 2 if the rules or the table cannot be "
-    "read. Rows are counted from 1, without the line of the names.",
-    example="vanishing check rules.json new.csv",
     writes=(((".csv",), "the rows that break rules"),),
     fitted=False,
 )

@@ -21,6 +21,8 @@ from vanishing.inspection.importance import of_scaled
 from vanishing.inspection.samples import evenly
 from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.held_out import reliability
+from vanishing.learning.search import VanishingClassifierCV
+from vanishing.learning.search_results import FrontPoint
 from vanishing.report.settings import (
     DISTANCE_SAMPLE,
     LISTED,
@@ -164,6 +166,7 @@ class Facts:
     intercept: np.ndarray  # (n_scores,)
     errors: Errors | None
     seen: bool | None  # whether these appear to be the training rows; None if it cannot be told
+    front: tuple[FrontPoint, ...]  # of a search: simpler classifiers and their scores
     importances: Importances | None  # of a classifier
     order: np.ndarray  # places of the columns of Z, those that matter most first
     bounds: bounds.Report | None
@@ -242,6 +245,7 @@ def facts_of(model, X, y=None) -> Facts:
         intercept=whole.intercept,
         errors=errors,
         seen=None if whole.classes is not None and labels is None else _seen(varieties),
+        front=tuple(core.front_) if isinstance(core, VanishingClassifierCV) else (),
         importances=importances,
         order=_order(varieties, Z) if importances is None else importances.order,
         bounds=report,

@@ -9,6 +9,7 @@ from vanishing.report.facts import Facts, Variety
 from vanishing.report.frame import DARK, LIGHT, asset, rendered
 from vanishing.report.plots import Chart
 from vanishing.report.scene import scene_of
+from vanishing.report.search_charts import search_front_chart
 from vanishing.report.settings import (
     COLUMNS,
     QUANTILES,
@@ -32,6 +33,7 @@ def page_of(facts: Facts, **heading) -> str:
         "errors": facts.errors is None,
         "probabilities": facts.reliability is None,
         "columns": facts.importances is None or not facts.n_generators,
+        "front": len(facts.front) < 2,
         "picture": scene is None,
         "distances": all(variety.distances is None for variety in facts.varieties),
     }
@@ -47,6 +49,7 @@ def page_of(facts: Facts, **heading) -> str:
         first=_first_equation(facts),
         tables=[_class_table(facts, variety) for variety in facts.varieties],
         chart=None if left_out["distances"] else charts.distances(facts),
+        front_chart=None if left_out["front"] else search_front_chart(facts),
         reliability=None if left_out["probabilities"] else reliability_chart(facts),
         quantiles=[f"#{q:.0%}" for q in QUANTILES],
         limits={"columns": SCENE_COLUMNS, "points": SCENE_POINTS, "ranked": COLUMNS},
