@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from vanishing.constructions import CONSTRUCTIONS
+from vanishing.questions import settings
 from vanishing.questions.answer import Answer
 from vanishing.questions.files import language_files, model_file, report_file
+from vanishing.questions.large_tables import blocks_of, is_on_disk
 from vanishing.questions.options import options_of
 from vanishing.questions.question import question_of
 from vanishing.questions.reading import QuestionTable
 from vanishing.tables.errors import listed
 from vanishing.tables.labels import classes_of
+from vanishing.tables.preparing import PreparedTable
 
 _BORDERS = ("gb", "bb")
 _FOLDS = 3  # of a search
@@ -37,18 +40,19 @@ def _answer(table: QuestionTable, **given) -> Answer:
     prepared = table.prepared({"target": target}, fills=True)
     if not prepared.names:
         raise ValueError(f"{table.path} has no column besides {target!r} to learn from.")
-    X, y = prepared.frame(), classes_of(prepared.texts["target"], target)
+    y = classes_of(prepared.texts["target"], target)
+    rows = _Rows(prepared, y)
     model = _model(given["algorithm"], chosen, given["C"], given["tune"])
     held_out = _held_out(y, target, given["test_size"], given["seed"], given["tune"])
-    heading = _description(table.name, X, y)
-    sentences = [] if held_out is None else [_held_out_error(model, X, y, *held_out)]
+    heading = _description(table.name, len(prepared.names), y)
+    sentences = [] if held_out is None else [_held_out_error(model, rows, *held_out)]
     start = time.perf_counter()
-    model.fit(X, y)
+    model.fit(*rows.at())
     seconds = time.perf_counter() - start
     again = "Fitted" if held_out is None else "Fitted again,"
     sentences += [_chosen(model)] if given["tune"] else []
     sentences += [
-        f"{again} to all {len(X)} rows, in {seconds:.2f} s",
+        f"{again} to all {len(y)} rows, in {seconds:.2f} s",
         f"{model.n_generators_} equations in {model.n_terms_} other terms; "
         f"{100 * model.sparsity_:.0f} % of their coefficients are zero",
     ]
@@ -63,11 +67,57 @@ def _answer(table: QuestionTable, **given) -> Answer:
         next_steps=("Predict another table with the saved model.", "Look at the report."),
         files=(
             model_file(model, prepared.recipe),
-            report_file(model, X, y=y, data_name=table.name),
+            report_file(model, **rows.shown(), data_name=table.name),
             *language_files(model, "model"),
         ),
         printed=(heading, *sentences),
     )
+
+
+class _Rows:
+    """Rows with labels: in memory, or of a table on disk in blocks."""
+
+    def __init__(self, prepared: PreparedTable, y: np.ndarray):
+        self.prepared, self.y = prepared, y
+        self.frame = None if is_on_disk(prepared) else prepared.frame()
+
+    def at(self, places: np.ndarray | None = None) -> tuple:
+        """Return what a fit takes of the rows at some places, which grow; None: of all."""
+        from vanishing import Blocks
+
+        if self.frame is None:
+            return (Blocks(lambda: self.blocks(places)),)
+        if places is None:
+            return self.frame, self.y
+        return self.frame.iloc[places], self.y[places]
+
+    def blocks(self, places: np.ndarray | None):
+        """Yield tables and labels, some rows at a time."""
+        start = 0
+        for block in blocks_of(self.prepared.X, self.prepared.names):
+            stop = start + len(block)
+            if places is None:
+                yield block, self.y[start:stop]
+            else:
+                first, last = np.searchsorted(places, [start, stop])
+                kept = places[first:last]
+                yield block.iloc[kept - start], self.y[kept]
+            start = stop
+
+    def n_wrong(self, model, places: np.ndarray) -> int:
+        """Return how many of the rows at some places a model names wrong."""
+        parts = self.blocks(places) if self.frame is None else [self.at(places)]
+        return sum(int(np.count_nonzero(model.predict(X) != y)) for X, y in parts if len(y))
+
+    def shown(self) -> dict[str, Any]:
+        """Return the rows of a report: of a table on disk some, evenly spread."""
+        if self.frame is not None:
+            return {"X": self.frame, "y": self.y}
+        places = np.unique(np.linspace(0, len(self.y) - 1, settings.SHOWN_ROWS).astype(np.int64))
+        parts = list(self.blocks(places))
+        import pandas as pd
+
+        return {"X": pd.concat([X for X, _ in parts]), "y": self.y[places]}
 
 
 def _check(algorithm: str, chosen: dict[str, Any], C, tune: bool) -> None:
@@ -137,21 +187,21 @@ def _held_out(y, target, test_size, seed, tune):
     return np.sort(rows), np.sort(others)
 
 
-def _held_out_error(model, X, y, rows, others) -> str:
-    model.fit(X.iloc[others], y[others])
-    wrong = int(np.count_nonzero(model.predict(X.iloc[rows]) != y[rows]))
+def _held_out_error(model, rows: _Rows, held_out, others) -> str:
+    model.fit(*rows.at(others))
+    wrong = rows.n_wrong(model, held_out)
     return (
-        f"Held-out error: {_share(wrong, len(rows))} ({wrong} of {len(rows)} rows wrong, "
+        f"Held-out error: {_share(wrong, len(held_out))} ({wrong} of {len(held_out)} rows wrong, "
         f"fitted to the other {len(others)})"
     )
 
 
-def _description(name, X, y) -> str:
+def _description(name: str, n_columns: int, y) -> str:
     classes, counts = np.unique(y, return_counts=True)
     parts = [f"{label} ({count})" for label, count in zip(classes, counts, strict=True)]
     if len(parts) > 10:
         parts = [*parts[:10], f"and {len(parts) - 10} more"]
-    return f"{name}: {len(X)} rows, {X.shape[1]} columns, classes (rows): {', '.join(parts)}"
+    return f"{name}: {len(y)} rows, {n_columns} columns, classes (rows): {', '.join(parts)}"
 
 
 def _chosen(model) -> str:
@@ -159,9 +209,11 @@ def _chosen(model) -> str:
         f"{name} = {format(value, 'g') if isinstance(value, float) else value}"
         for name, value in model.best_params_.items()
     )
+    low, high = model.error_interval_
     return (
         f"Chosen by {model.n_splits_}-fold cross-validation: {chosen} "
-        f"(error there {_share(1 - model.best_score_, 1)})"
+        f"(error to expect {_share(model.error_, 1)}, 95 % interval {_share(low, 1)} to "
+        f"{_share(high, 1)})"
     )
 
 
