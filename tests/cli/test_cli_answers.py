@@ -5,7 +5,7 @@ import json
 import sys
 
 import pytest
-from commands import caller, check_failed
+from commands import caller, check_failed, run
 
 from vanishing.questions import EXAMPLES, QUESTIONS
 
@@ -134,3 +134,11 @@ def test_files_have_the_endings_that_their_question_promises(tables):
         files = question.ask(read(tables[name]), **example.options).take_away()
         written = {ending for file in files for ending in file.endings}
         assert promised <= written, name
+
+
+@pytest.mark.parametrize("typed, completed", [("la", "laws"), ("laws --ro", "--robust")])
+def test_shells_complete_commands_and_options(typed, completed):
+    words = {"COMP_WORDS": f"vanishing {typed}", "COMP_CWORD": str(len(typed.split()))}
+    code = "import sys; sys.argv = ['vanishing']; from vanishing.cli import main; main()"
+    result = run(code=code, _VANISHING_COMPLETE="complete_bash", **words)
+    assert result.stdout.split() == [completed], result.stderr

@@ -1,6 +1,7 @@
 """Commands that ask a question: its options are those of the command line."""
 
 import inspect
+import shutil
 import sys
 import tempfile
 import time
@@ -122,11 +123,12 @@ def table_of(data: Path, typed: dict[str, Any], stack: ExitStack) -> QuestionTab
     reading = Reading(**chosen)
     if not is_stdout(data):
         return QuestionTable(data, reading)  # options are checked before the file is looked for
-    content = sys.stdin.buffer.read()
-    kinds = {b"PAR1": ".parquet", b"PK\x03\x04": ".xlsx"}
-    folder = stack.enter_context(tempfile.TemporaryDirectory())
-    path = Path(folder, f"stdin{kinds.get(content[:4], '.csv')}")
-    path.write_bytes(content)
+    start = sys.stdin.buffer.read(4)
+    kind = {b"PAR1": ".parquet", b"PK\x03\x04": ".xlsx"}.get(start, ".csv")
+    path = Path(stack.enter_context(tempfile.TemporaryDirectory()), f"stdin{kind}")
+    with path.open("wb") as file:
+        file.write(start)
+        shutil.copyfileobj(sys.stdin.buffer, file)
     return QuestionTable(path, reading, "-")
 
 
