@@ -18,6 +18,7 @@ TABLES = {
     "exponential growth": ((0, 5), 0.6, 0.55),
     "exponential approach to a level": ((0, 12), 1.5, 3.0, 0.4),
     "exponential growth above a level": ((0, 6), 4.0, 0.3, 0.7),
+    "doubling above a level": ((0, 7), 4.0, 0.3),
     "saturating exponential": ((0, 10), 5.0, 0.4),
     "sum of two exponentials": ((0, 12), 4.0, 1.8, 2.0, 0.15),
     "Michaelis-Menten saturation": ((0.1, 10), 5.0, 1.3),
@@ -35,7 +36,10 @@ TABLES = {
     "Lorentzian peak above a level": ((0, 10), 0.9, 4.0, 4.2, 0.9),
     "power law": ((0.5, 20), 2.4, 0.73),
     "power law above a level": ((0.2, 12), 5.0, 1.1, 1.37),
+    "power law with a cutoff": ((0.2, 9), 2.0, 1.3, 0.6),
     "logarithm": ((0, 20), 2.5, 1.4),
+    "logarithmic law": ((0.5, 60), 15.5, -2.1),
+    "logarithmic law with a trend": ((0.1, 12), 3.0, 1.5, -0.7),
     "logarithm above a level": ((1, 30), 3.0, 2.0, -0.8),
     "Arrhenius law": ((250, 700), 8e4, 2600.0),
     "Arrhenius law with a power": ((100, 1500), 0.05, 1.4, 700.0),
@@ -54,10 +58,13 @@ TABLES = {
 
 def forms():
     """Draw a table of each form, and the curve that was found in it."""
-    fig, axes = plt.subplots(7, 5, figsize=(11.5, 13))
-    for ax, (name, ((low, high), *constants)) in zip(axes.flat, TABLES.items(), strict=True):
+    fig, axes = plt.subplots(8, 5, figsize=(11.5, 15))
+    for ax in axes.flat[len(TABLES) :]:
+        ax.set_axis_off()
+    for ax, (name, ((low, high), *constants)) in zip(axes.flat, TABLES.items(), strict=False):
         rng = np.random.default_rng(0)
         x = rng.uniform(low, high, 150)
+        x = np.round(x) if FORMS[name].counts else x
         y = FORMS[name].value.value([x, *map(np.asarray, constants)])
         y = y + 0.01 * np.sqrt(np.mean(y**2)) * rng.normal(size=150)
         finder = LawFinder().fit(x[:, np.newaxis], y)

@@ -53,7 +53,9 @@ NAMES = "abcdfghjk"
 class Column(NamedTuple):
     """Where the values of a column lie."""
 
-    kind: str  # "uniform", "log", "signed" (log-uniform), "integer", "log-normal", "student"
+    # "uniform", "log", "signed" (log-uniform), "integer", "count" (one after the other),
+    # "log-normal", "student"
+    kind: str
     low: float  # or the median
     high: float  # or the deviation of the logarithm, or the degrees of freedom
     centre: float = 0.0  # added
@@ -63,6 +65,8 @@ class Column(NamedTuple):
             return self.low * np.exp(self.high * random.normal(size=n))
         if self.kind == "student":
             return self.low * random.standard_t(self.high, size=n)
+        if self.kind == "count":
+            return self.centre + self.low + np.arange(n) % (self.high - self.low + 1.0)
         logarithmic = self.kind in ("log", "signed")
         low, high = np.log([self.low, self.high]) if logarithmic else (self.low, self.high)
         edge = beyond * (high - low)

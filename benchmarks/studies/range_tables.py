@@ -21,7 +21,7 @@ HISTORIC = {
     "Kepler": (6, ("relative", 0.002), "0.2*a**1.5", "a:log:50:1500"),
     "Leavitt": (26, ("rms", 0.02), "15.5 - 2*log10(P)", "P:log:1.2:130"),
     "Tully-Fisher": (18, ("relative", 0.1), "0.003*v**2.5", "v:log:100:600"),
-    "Bode": (8, ("relative", 0.02), "0.4 + 0.3*exp(log(2)*n)", "n:integer:1:9"),
+    "Bode": (8, ("relative", 0.02), "0.4 + 0.3*exp(log(2)*n)", "n:count:0:7"),
     "Rydberg": (
         50,
         ("relative", 1e-4),

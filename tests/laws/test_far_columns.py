@@ -70,8 +70,7 @@ def test_planted_laws_are_found_wherever_columns_are(name, size):
     assert np.abs(law.residual(far)).max() < 1e-6 * size_off_the_law
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.01])
-@pytest.mark.parametrize("target", ["square", "product", "cubic"])
+@pytest.mark.parametrize(("target", "noise"), [("square", 0.01), ("product", 0.0), ("cubic", 0.01)])
 def test_planted_laws_of_a_target_are_found_wherever_columns_are(target, noise):
     random = np.random.default_rng(5)
     X = random.uniform(1, 3, (300, 3))

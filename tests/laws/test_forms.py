@@ -24,6 +24,7 @@ TABLES = {
     "exponential growth": ((0, 5), {"A": 0.6, "k": 0.55}),
     "exponential approach to a level": ((0, 12), {"c": 1.5, "A": 3.0, "k": 0.4}),
     "exponential growth above a level": ((0, 6), {"c": 4.0, "A": 0.3, "k": 0.7}),
+    "doubling above a level": ((0, 7), {"c": 4.0, "A": 0.3}),
     "saturating exponential": ((0, 10), {"A": 5.0, "k": 0.4}),
     "sum of two exponentials": ((0, 12), {"A": 4.0, "k": 1.8, "B": 2.0, "l": 0.15}),
     "Michaelis-Menten saturation": ((0.1, 10), {"V": 5.0, "K": 2.2}),
@@ -41,7 +42,10 @@ TABLES = {
     "Lorentzian peak above a level": ((0, 10), {"c": 0.9, "A": 4.0, "m": 4.2, "w": 0.9}),
     "power law": ((0.5, 20), {"A": 2.4, "p": 0.73}),
     "power law above a level": ((0.2, 12), {"c": 5.0, "A": 1.1, "p": 1.37}),
+    "power law with a cutoff": ((0.2, 9), {"A": 2.0, "p": 1.3, "k": 0.6}),
     "logarithm": ((0, 20), {"A": 2.5, "b": 1.4}),
+    "logarithmic law": ((0.5, 60), {"c": 15.5, "A": -2.1}),
+    "logarithmic law with a trend": ((0.1, 12), {"c": 3.0, "A": 1.5, "b": -0.7}),
     "logarithm above a level": ((1, 30), {"c": 3.0, "A": 2.0, "b": -0.8}),
     "Arrhenius law": ((250, 700), {"A": 8e4, "E": 2600.0}),
     "Arrhenius law with a power": ((150, 900), {"A": 0.05, "p": 1.4, "E": 900.0}),
@@ -63,6 +67,7 @@ def table_of(form, n_rows=120, noise=0.005, seed=0):
     rng = np.random.default_rng(seed)
     ends, named = TABLES[form.name]
     x = rng.uniform(*ends, n_rows)
+    x = np.round(x) if form.counts else x
     constants = np.array([named[name] for name in form.constants])
     y = form.value.value([x, *constants])
     return x, y + noise * np.sqrt(np.mean(y**2)) * rng.normal(size=n_rows), constants
@@ -285,6 +290,18 @@ def test_the_page_has_all_forms():
     page = Path(__file__).parents[2].joinpath("docs/curves.md").read_text(encoding="utf-8")
     for form in FORMS.values():
         assert f"| {form.name} | `{form.text}` |" in page
+
+
+def test_a_form_without_functions_is_simpler_than_a_sum_with_them():
+    # 1/y^2 = a + b*exp(-1/x) has a constant less, leaves nearly as little, and is another law.
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0.05, 25, 150)
+    y = 2 + 5 * x / (2 + x)
+    y += 0.01 * np.sqrt(np.mean(y**2)) * rng.normal(size=150)
+    (law,) = LawFinder().fit(x[:, None], y).laws_
+    assert "Michaelis-Menten saturation above a level" in law.verdict
+    value, std = law.constants["K"]
+    assert abs(value - 2) < 4 * std < 0.8
 
 
 # -- Tables without law ---------------------------------------------------------------------------

@@ -179,8 +179,8 @@ def test_an_implicit_law_that_is_homogeneous():
 @pytest.mark.parametrize("noise", [0.0, 0.01])
 def test_homogeneous_laws_without_a_target(noise):
     rng = np.random.default_rng(4)
-    m1, m2 = rng.uniform(1, 3, (2, 1000))
-    v1, v2 = rng.normal(size=(2, 1000))
+    m1, m2 = rng.uniform(1, 3, (2, 500))
+    v1, v2 = rng.normal(size=(2, 500))
     u1 = ((m1 - m2) * v1 + 2 * m2 * v2) / (m1 + m2)
     u2 = ((m2 - m1) * v2 + 2 * m1 * v1) / (m1 + m2)
     balls = pd.DataFrame({"m1": m1, "m2": m2, "v1": v1, "v2": v2, "u1": u1, "u2": u2})

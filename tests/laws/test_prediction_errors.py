@@ -54,7 +54,7 @@ def relative(rng, n):
 )
 def test_two_standard_deviations_hold_nineteen_rows_of_twenty(equation, make, n):
     inside = []
-    for seed in range(6):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         law = check_law(equation, *make(rng, n))
         X, y = make(rng, 500)
@@ -65,7 +65,8 @@ def test_two_standard_deviations_hold_nineteen_rows_of_twenty(equation, make, n)
 
 def test_noise_that_grows_with_the_target_makes_errors_that_do():
     X, y = relative(np.random.default_rng(1), 200)
-    for law in (check_law("y = a*x0^2/x1", X, y), LawFinder().fit(X, y).laws_[0]):
+    found = LawFinder(functions=()).fit(X, y).laws_[0]
+    for law in (check_law("y = a*x0^2/x1", X, y), found):
         predicted, std = law.predict([[1.0, 4.0], [4.0, 1.0]], return_std=True)
         np.testing.assert_allclose(std / predicted, 0.05, rtol=0.3)
 

@@ -13,6 +13,7 @@ import numpy as np
 from vanishing.algebra.derivatives import Differentiable
 from vanishing.algebra.equations import degree_in
 from vanishing.algebra.expressions import (
+    Apply,
     Column,
     Node,
     Number,
@@ -20,6 +21,7 @@ from vanishing.algebra.expressions import (
     Sum,
     columns_of,
     in_new_columns,
+    parts_of,
     product,
     total,
 )
@@ -75,6 +77,8 @@ class Form:
         Whether it is one of the library.
     variables : tuple of str
         Names of its variables, where these are not x, or x and z.
+    counts : bool
+        Whether x has to be a column of whole numbers.
     """
 
     name: str
@@ -86,6 +90,7 @@ class Form:
     variables: tuple[str, ...] = ()
     term: str = ""
     domain: Literal["all", "not negative", "positive"] = "all"
+    counts: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):
@@ -115,6 +120,11 @@ class Form:
     def node(self) -> Node:
         """The expression, in the variables and, behind them, the constants."""
         return self._read.tree
+
+    @property
+    def has_functions(self) -> bool:
+        """Whether it has functions other than powers."""
+        return any(isinstance(node, Apply) for node in parts_of(self.node))
 
     @cached_property
     def value(self) -> Differentiable:
@@ -249,6 +259,7 @@ _LIBRARY = (
     Form("exponential growth", "A*exp(k*x)", {"k": "rate"}, ("k",)),
     Form("exponential approach to a level", "c + A*exp(-k*x)", {"k": "rate"}, ("k",)),
     Form("exponential growth above a level", "c + A*exp(k*x)", {"k": "rate"}, ("k",)),
+    Form("doubling above a level", "c + A*2^x", counts=True),
     Form("saturating exponential", "A*(1 - exp(-k*x))", {"k": "rate"}, ("k",)),
     Form(
         "sum of two exponentials",
@@ -301,7 +312,10 @@ _LIBRARY = (
     Form("Lorentzian peak above a level", "c + A/(1 + ((x - m)/w)^2)", _PEAK, ("w",), _WIDTH),
     Form("power law", "A*x^p", {"p": "exponent"}, term="x^p", domain="positive"),
     Form("power law above a level", "c + A*x^p", {"p": "exponent"}),
+    Form("power law with a cutoff", "A*x^p*exp(-k*x)", {"p": "exponent", "k": "rate"}, ("k",)),
     Form("logarithm", "A*log(1 + b*x)", {"b": "rate"}, ("b",)),
+    Form("logarithmic law", "c + A*log(x)"),
+    Form("logarithmic law with a trend", "c + A*log(x) + b*x"),
     Form("logarithm above a level", "c + A*log(x + b)", {"b": "shift"}),
     Form("Arrhenius law", "A*exp(-E/x)", {"E": "energy"}),
     Form("Arrhenius law with a power", "A*x^p*exp(-E/x)", {"p": "exponent", "E": "energy"}),
@@ -335,6 +349,13 @@ def power_law(n_variables: int) -> Form:
     names = tuple(f"x{i}" for i in range(n_variables))
     powers = (f"{name}^{p}" for name, p in zip(names, _EXPONENTS, strict=False))
     return Form("power law", f"A*{'*'.join(powers)}", variables=names)
+
+
+def logarithmic_law(n_variables: int) -> Form:
+    """Return the sum of a constant and multiples of the logarithms of so many variables."""
+    names = tuple(f"x{i}" for i in range(n_variables))
+    parts = (f"{p}*log({name})" for name, p in zip(names, _EXPONENTS, strict=False))
+    return Form("logarithmic law", f"c + {' + '.join(parts)}", variables=names)
 
 
 def times_power(form: Form) -> Form:

@@ -9,6 +9,7 @@ from vanishing.fitting.sparse import price
 from vanishing.fitting.student import explained_share
 from vanishing.laws import settings
 from vanishing.laws.exact import is_confirmed
+from vanishing.laws.forms import may_be_fitted
 from vanishing.laws.problem import Reduced
 from vanishing.laws.refit import Fitted
 
@@ -49,11 +50,12 @@ class LawCandidate(NamedTuple):
         """
         n_free = max(1, self.fitted.n_terms - 1)
         asked = settings.ROWS_PER_TERM
-        if self.fitted.form is not None:
-            asked = settings.ROWS_PER_CONSTANT
-        elif searched and n_free > 2 and not self.fitted.exact:
+        form, table = self.fitted.form, self.reduced.table
+        if form is not None:
+            return may_be_fitted(form.form, table.n_observations, table.n_columns)
+        if searched and n_free > 2 and not self.fitted.exact:
             asked = settings.ROWS_PER_NOISY_TERM
-        return self.reduced.table.n_observations >= asked * n_free
+        return table.n_observations >= asked * n_free
 
     def explained_share(self) -> float:
         """Return the share of the target that is explained on rows left out of the fit, one a time.
@@ -65,8 +67,13 @@ class LawCandidate(NamedTuple):
         return explained_share(table.y, (table.y - law.predicted) / alone, table.counts)
 
     def length(self) -> float:
-        """Return what it costs to write the law down: coefficients, exponents, functions."""
-        terms = price(self.reduced.table.n_observations) * (self.fitted.n_terms - 1)
+        """Return what it costs to write the law down: coefficients, exponents, functions.
+
+        The terms of a form, and that of a product, were not chosen among many, if columns were not.
+        """
+        count = self.reduced.table.n_observations
+        per_term = np.log(count) if self.is_of_few() else price(count)
+        terms = per_term * (self.fitted.n_terms - 1)
         terms += _complexity(self.fitted) + _variables_price(self.fitted, self.reduced)
         factor = settings.EXPONENT_PRICE * np.abs(self.reduced.state.factor).sum()
         return float(terms + factor)
@@ -85,7 +92,7 @@ class LawCandidate(NamedTuple):
         n_columns = (used + len(table.columns)) / 2
         per_column = table.n_observations / n_columns
         left = per_column / settings.ROWS_PER_UNEXPLAINED_SUM
-        if searched:
+        if searched and not self.is_of_few():
             n_free = max(1, self.fitted.n_terms - 1)
             left = (per_column / settings.ROWS_PER_UNEXPLAINED) ** 1.5 / n_free
         return 1.0 - min(1.0 - settings.LEAST_EXPLAINED, left)
@@ -94,8 +101,11 @@ class LawCandidate(NamedTuple):
         """Return the least distance in score to a law that is really different.
 
         The fewer the rows, the more of the many sums of terms are close to any smooth function.
-        Products of powers are few, and so are forms.
+        Products of powers are few, and so are forms; on few rows each of their constants follows
+        some of these.
         """
+        if self.fitted.form is not None and not _has_many_rows(self.fitted, self.reduced):
+            return 2.0 * settings.EVIDENCE
         if self.is_product() or self.fitted.form is not None:
             return settings.EVIDENCE
         return settings.EVIDENCE * (1.0 + settings.FEW_ROWS / self.reduced.table.n_observations)
@@ -103,6 +113,15 @@ class LawCandidate(NamedTuple):
     def is_product(self) -> bool:
         """Say whether the law is y = c M, in whatever variables, or a power of this."""
         return product_exponents(self.fitted, self.reduced) is not None
+
+    def is_of_few(self) -> bool:
+        """Say whether the law is a product of powers, or a form in columns, of all columns."""
+        if self.fitted.form is not None:
+            occurs = self.fitted.form.columns * self.is_of_columns()
+        else:
+            exponents = product_exponents(self.fitted, self.reduced)
+            occurs = np.zeros(1) if exponents is None else exponents
+        return np.count_nonzero(occurs) == self.reduced.table.n_columns
 
     def is_of_columns(self) -> bool:
         """Say whether the target itself is a function of columns, not of products of these."""
@@ -130,11 +149,28 @@ def candidate(fitted: Fitted, reduced: Reduced) -> LawCandidate:
     """
     table = reduced.table
     floor = 1e-24 * table.norm
-    score = table.n_observations * np.log(max(fitted.mean_square, floor))
+    score = table.n_observations * np.log(max(_mean_square(fitted, reduced), floor))
     score += price(table.n_observations) * fitted.n_terms + _complexity(fitted)
     score += _variables_price(fitted, reduced)
     fitted = fitted._replace(exact=fitted.exact and is_confirmed(fitted, reduced))
     return LawCandidate(fitted, reduced, float(score), fitted.exact or fitted.is_determined())
+
+
+def _mean_square(fitted: Fitted, reduced: Reduced) -> float:
+    """Return the mean square of residuals; of forms of few rows, that of rows left out of the fit.
+
+    Constants inside functions follow a few rows that decide alone, and leave nothing there.
+    """
+    if fitted.form is None or _has_many_rows(fitted, reduced):
+        return fitted.mean_square
+    table = reduced.table
+    alone = np.clip(1.0 - fitted.leverage, settings.LEAST_FREEDOM, 1.0)
+    return reduced.mean(((table.y - fitted.predicted) / alone) ** 2)
+
+
+def _has_many_rows(fitted: Fitted, reduced: Reduced) -> bool:
+    """Say whether constants of a form have as many rows as those inside functions need."""
+    return reduced.table.n_observations >= settings.ROWS_PER_CONSTANT * len(fitted.coef)
 
 
 def product_exponents(fitted: Fitted, reduced: Reduced) -> np.ndarray | None:
@@ -171,12 +207,14 @@ def _complexity(law: Fitted) -> float:
     """Return what exponents and functions cost; a factor of all terms of w costs nothing.
 
     M is free up to a product of powers: 1 - w^2 and w^-4 - w^-6 are equally simple. The factor is
-    one of the terms' own: between two of them exponents would become fractions. All forms cost the
-    same, and a user's own nothing: it was asked for.
+    one of the terms' own: between two of them exponents would become fractions. All forms with
+    constants inside functions cost the same, others less, and a user's own nothing: it was asked
+    for.
     """
     terms = law.terms
     if law.form is not None:
-        return settings.FORM_PRICE * law.form.form.own
+        form = law.form.form
+        return (settings.FORM_PRICE - settings.EXPONENT_PRICE * (not form.inner)) * form.own
     of_w = [term for term in terms if not term.involves(-1)]
     with_y = [term for term in terms if term.involves(-1)]
     # log(y) = log(x)/x has two functions, for all that their names are one.

@@ -10,7 +10,7 @@ from vanishing.algebra.terms import Term
 from vanishing.algebra.writing import PlainText, in_words
 from vanishing.fitting.lack_of_fit import unseen_share
 from vanishing.laws import settings
-from vanishing.laws.candidates import LawCandidate
+from vanishing.laws.candidates import LawCandidate, product_exponents
 from vanishing.laws.choose import Choice
 from vanishing.laws.results import Draft
 from vanishing.laws.search import SearchOutcome
@@ -97,10 +97,14 @@ def _alternatives(choice: Choice, table: Prepared, rows: SearchRows) -> str:
     forms = [c.fitted.form.form.name for c in choice.variants if c.fitted.form is not None]
     sums = [c for c in choice.variants if c.fitted.form is None]
     text = ""
-    if sums and choice.best.is_product():
-        products = [_product_text(c.reduced.state.factor, table, rows.names) for c in sums]
-        text = f" The ranges do not settle its exponents: {', '.join(products)} would fit as well."
-    elif sums:
+    if choice.best.is_product():
+        exponents = [product_exponents(c.fitted, c.reduced) for c in sums]
+        sums = [c for c, e in zip(sums, exponents, strict=True) if e is None]
+        products = [_product_text(e, table, rows.names) for e in exponents if e is not None]
+        if products:
+            listed = ", ".join(dict.fromkeys(products))
+            text = f" The ranges do not settle its exponents: {listed} would fit as well."
+    if sums:
         sizes = sorted({c.fitted.n_terms for c in sums})
         forms.append(f"a sum of {' or '.join(map(str, sizes))} terms")
     if forms:

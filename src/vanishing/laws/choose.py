@@ -63,12 +63,14 @@ def _is_squared(law: LawCandidate, other: LawCandidate) -> bool:
 
 
 def _is_variant(law: LawCandidate, other: LawCandidate) -> bool:
-    """Say whether two products of powers, or a form and another law, differ by less than the noise.
+    """Say whether two laws differ by less than the noise, one of which is a curve or a product.
 
-    Columns with a narrow range do not tell exponents apart, nor forms.
+    Columns with a narrow range do not tell exponents apart, nor forms, nor a product from a sum
+    that has more coefficients.
     """
     is_curve = law.fitted.form is not None or other.fitted.form is not None
-    if not (is_curve or (law.is_product() and other.is_product())):
+    is_longer = other.is_product() or other.fitted.n_terms > law.fitted.n_terms
+    if not (is_curve or (law.is_product() and is_longer)):
         return False
     return _gap(law, other) < law.fitted.mean_square
 
@@ -219,7 +221,9 @@ def choose(
             continue
         evidence = other.score - least
         break
-    reason, left = why_little(best, searched) or why_short(best, told), _LeftOver()
+    # One of few curves, such as a logarithm, may be told from fewer rows than a term of many.
+    written = form if form is not None and form.is_of_few() else best
+    reason, left = why_little(written, searched) or why_short(best, told), _LeftOver()
     if not reason:
         known = {} if asked is None else asked
         if id(best) not in known:
@@ -242,6 +246,10 @@ def _without_functions(law: LawCandidate) -> float:
     return law.score - settings.FUNCTION_PRICE * len(names)
 
 
+def _score(law: LawCandidate) -> float:
+    return law.score
+
+
 def _with_form(ordered: list[LawCandidate]) -> tuple[LawCandidate, LawCandidate | None]:
     """Return the best candidate, and the form that it is written as, if any.
 
@@ -250,13 +258,14 @@ def _with_form(ordered: list[LawCandidate]) -> tuple[LawCandidate, LawCandidate 
     itself: 1/f = 1/a + 1/b is no saturation.
     """
     near = [c for c in ordered if c.score - ordered[0].score < settings.ENOUGH]
-    # Constants that a form could do without are none that rows determine. It has functions, too,
-    # and does not pay for them: sin(w)*cos(w) is as simple as cos(2*w - pi/2).
+    # Constants that a form could do without are none that rows determine. If it has functions, it
+    # does not pay for them: sin(w)*cos(w) is as simple as cos(2*w - pi/2).
+    first = near[0].fitted.form
+    score = _without_functions if first is not None and first.form.has_functions else _score
     simpler = [
         other
         for other in near
-        if _without_functions(other) - near[0].score < settings.EVIDENCE
-        and is_more_general(near[0], other)
+        if score(other) - near[0].score < settings.EVIDENCE and is_more_general(near[0], other)
     ]
     best = min(simpler, key=lambda c: (c.fitted.n_terms, c.score), default=near[0])
     for other in near:

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.special import fdtrc
 
 from vanishing.algebra.terms import Evaluator
+from vanishing.fitting.unequal_noise import variance_of_noise
 from vanishing.laws import settings
 from vanishing.laws.problem import Reduced
 from vanishing.laws.refit import Fitted
@@ -18,7 +19,7 @@ def fails_at_ends(law: Fitted, reduced: Reduced) -> bool:
     the law linearised where it is). Of many rows the test also sees noise that differs between
     them: there, held-out rows have to be far worse off than where they are fitted, too.
     """
-    jacobian, left, columns = _linearised(law, reduced)
+    jacobian, left, columns = _linearised(law, reduced, _root(law, reduced))
     fitted, n_free = _left(jacobian, left), jacobian.shape[1]
     whole, has_few_rows = float(fitted @ fitted), reduced.table.has_few_rows
     for column in columns:
@@ -35,7 +36,24 @@ def fails_at_ends(law: Fitted, reduced: Reduced) -> bool:
     return False
 
 
-def _linearised(law: Fitted, reduced: Reduced) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _root(law: Fitted, reduced: Reduced) -> np.ndarray:
+    """Return roots of the rows' weights: by their noise, where that grows with what is predicted.
+
+    Where it does, rows at the end of a column may be those of the largest noise. What wrong laws
+    miss grows, too: only one that leaves hardly anything says what noise is.
+    """
+    table = reduced.table
+    is_close = law.mean_square < settings.UNSEEN**2 * table.norm
+    if table.precision is not None or not (table.has_few_rows and is_close):
+        return reduced.root
+    left = table.y - law.predicted
+    noise = variance_of_noise(left, law.predicted, table.weight, least_gain=settings.CHANCE)
+    return reduced.root / np.sqrt(noise.at(law.predicted)) if noise.power else reduced.root
+
+
+def _linearised(
+    law: Fitted, reduced: Reduced, root: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return derivatives of y by free coefficients, residuals, and columns of the rows with both.
 
     Derivatives and residuals are times the roots of the rows' weights.
@@ -49,8 +67,8 @@ def _linearised(law: Fitted, reduced: Reduced) -> tuple[np.ndarray, np.ndarray, 
         terms = reduced.in_columns(law.terms)
         n_columns = len(reduced.table.columns)
         occurs = np.array([any(t.involves(i) for t in terms) for i in range(n_columns)])
-    jacobian = (slopes * reduced.root).T
-    left = (reduced.table.y - law.predicted) * reduced.root
+    jacobian = (slopes * root).T
+    left = (reduced.table.y - law.predicted) * root
     good = np.isfinite(jacobian).all(axis=1) & np.isfinite(left)
     jacobian = jacobian[good]
     size = np.sqrt(np.mean(jacobian**2, axis=0))

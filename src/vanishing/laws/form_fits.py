@@ -214,11 +214,11 @@ def form_fits(
     progress : callable
         Called before each fit: it may raise, to interrupt.
     """
-    fits = []
+    fits, problem = [], FormProblem(reduced)
     for form in forms:
         for places in _places(reduced, form):
             progress()
-            fit = form_fit(reduced, form, places, noise)
+            fit = form_fit(problem, form, places, noise)
             if fit is not None:
                 fits.append(fit)
     return fits
@@ -237,11 +237,45 @@ def _places(reduced: Reduced, form: Form) -> Iterator[tuple[Place, ...]]:
     # A power of a product of powers has an exponent for each column, which are fitted all alike.
     if form.n_variables != len(rows) or (is_product and form is FORMS["power law"]):
         return
+    if form.counts and (is_product or not _counts(reduced)):
+        return
     yield tuple((i, 1.0) for i in range(len(rows)))
     if is_product:
         yield ((0, -1.0),)
     if len(rows) == 2:
         yield ((1, 1.0), (0, 1.0))
+
+
+def _counts(reduced: Reduced) -> bool:
+    """Say whether the only variable of a state is a column of whole numbers."""
+    units = np.exp(reduced.state.variables @ reduced.table.log_units)
+    values = units[0] * reduced.w[0]
+    near = np.abs(values - np.round(values)) <= settings.ROUNDED * np.maximum(np.abs(values), 1.0)
+    return bool(near.all())
+
+
+class FormProblem:
+    """The rows of a state, for forms in its variables: all, and some for grids and first steps.
+
+    Parameters
+    ----------
+    reduced : Reduced
+    """
+
+    def __init__(self, reduced: Reduced):
+        self.reduced = reduced
+        self._rows: dict[tuple[Place, ...], tuple[FormRows, FormRows, FormRows]] = {}
+
+    def rows(self, places: tuple[Place, ...]) -> tuple[FormRows, FormRows, FormRows]:
+        """Return the rows of forms in these variables: all, for steps, and for grids."""
+        if places not in self._rows:
+            rows = _form_rows(self.reduced, places)
+            self._rows[places] = (
+                rows,
+                rows.few(settings.FORM_ROWS),
+                rows.few(settings.FORM_GRID_ROWS),
+            )
+        return self._rows[places]
 
 
 def _form_rows(reduced: Reduced, places: Sequence[Place]) -> FormRows:
@@ -254,9 +288,9 @@ def _form_rows(reduced: Reduced, places: Sequence[Place]) -> FormRows:
 
 
 def form_fit(
-    reduced: Reduced,
+    problem: FormProblem,
     form: Form,
-    places: Sequence[Place],
+    places: tuple[Place, ...],
     noise: float,
     given: Mapping[str, float] | None = None,
 ) -> Fitted | None:
@@ -264,12 +298,12 @@ def form_fit(
 
     ``given`` has constants that are known to be near some values.
     """
-    table, rows = reduced.table, _form_rows(reduced, places)
+    reduced = problem.reduced
+    table, (rows, few, grid) = reduced.table, problem.rows(places)
     is_finite = all(np.isfinite(part).all() for part in rows)
     if not is_finite or table.n_observations <= len(form.constants):
         return None
-    few = rows.few(settings.FORM_ROWS)
-    starts = _starts(form, rows.few(settings.FORM_GRID_ROWS), given or {})
+    starts = _starts(form, grid, given or {})
     if not len(starts):
         return None
     ends, losses = _refined(form, few, starts, settings.FORM_STEPS, 1e-4)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.equations.forms import Form
+from vanishing.laws import settings
 from vanishing.laws.reductions import Summand
 
 
@@ -39,3 +40,18 @@ class FormFit(NamedTuple):
         """Which columns occur."""
         more = [summand.exponents for summand in self.summands if summand is not None]
         return np.any([*self.variables, *more, self.factor], axis=0)
+
+
+def may_be_fitted(form: Form, count: float, n_columns: int, more: int = 0) -> bool:
+    """Say whether there are rows enough for the constants of a form, and ``more`` of them.
+
+    Fewer suffice where none is inside a function, and all columns occur, and least of a single one:
+    such curves are few. With a rate that was fitted, exponential growth above a level is near any
+    smooth function.
+    """
+    n_constants = len(form.constants) + more
+    asked = settings.ROWS_PER_CONSTANT
+    if not form.inner and form.n_variables == n_columns and not more:
+        one = n_columns == 1
+        asked = settings.LEAST_ROWS_PER_CONSTANT if one else settings.ROWS_PER_TERM
+    return count >= asked * n_constants

@@ -191,7 +191,7 @@ def _fitted(found: Law, rows: GroupedRows, robust: bool) -> _FormFit:
             groups.check_sizes(n_needed, f"the form of {found}")
             near = np.ones(len(weight), dtype=bool)
             if robust:
-                near, start = near_by_group(problem, groups, values)
+                near, start = near_by_group(problem, groups, values, found.error)
             kept, left = problem.rows(near), groups.at(near)
             left.check_sizes(n_needed, f"the form of {found}")
             fit = fit_by_group(kept, left, start)

@@ -250,8 +250,11 @@ def _verb(names: Sequence[str], one: str, several: str) -> str:
     return one if len(names) == 1 else several
 
 
+_NEAR_GROUPS = 1.5  # ratio of the errors of groups that have the same noise
+
+
 def near_by_group(
-    problem: Problem, groups: Groups, known: np.ndarray | None = None
+    problem: Problem, groups: Groups, known: np.ndarray | None = None, error: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Say which rows are near the equation, with constants by group that fit most rows.
 
@@ -264,6 +267,8 @@ def near_by_group(
     groups : Groups
     known : ndarray of shape (n_constants,), default=None
         Constants that are near those of some group.
+    error : float, default=0
+        What these leave there: constants that they lead to, and leave as little, need no others.
 
     Returns
     -------
@@ -276,7 +281,7 @@ def near_by_group(
     # Constants of the largest group are where those of the others start, too.
     for g in np.argsort(-np.bincount(groups.codes), kind="stable").tolist():
         near = [*each.values()][:1] if known is None else [known, *each.values()][:2]
-        fit = most_rows_fit(problem.rows(groups.codes == g), near)
+        fit = most_rows_fit(problem.rows(groups.codes == g), near, _NEAR_GROUPS * error)
         if fit is None:
             return np.ones(len(problem.weight), dtype=bool), None
         each[g] = fit
@@ -318,7 +323,8 @@ def fit_by_group(problem: Problem, groups: Groups, start: np.ndarray | None = No
     choice = _Sharing(problem._replace(weight=apart.weight), groups, apart, values)
     layout = choice.chosen()
     chosen = _grouped(problem._replace(weight=apart.weight), groups, layout)
-    constants = settled(chosen, choice.values, share, _scale(choice.values))
+    values = _moved(chosen, choice.values)
+    constants = settled(chosen, values, share, _scale(values))
     return GroupFit(
         chosen._replace(weight=problem.weight),
         constants,
@@ -398,6 +404,7 @@ class _Sharing:
         self.differs = np.full(self.n_constants, self.n_groups > 1)
         self.values, self.p_values = values, np.ones(self.n_constants)
         self.square = self._square(apart, values)
+        self.level = settings.DIFFERENT / max(self.n_constants, 1)
         self.rounding = 0.0
         if problem.target is not None:
             size = problem.mean_square(problem.columns[problem.target])
@@ -409,13 +416,12 @@ class _Sharing:
 
     def chosen(self) -> np.ndarray:
         """Return the places of values; `values` are these then."""
-        level = settings.DIFFERENT / max(self.n_constants, 1)
         while self.differs.any():
             trials = [self._shared(k) for k in np.flatnonzero(self.differs).tolist()]
             for k, (p_value, *_) in zip(np.flatnonzero(self.differs), trials, strict=True):
                 self.p_values[k] = p_value
             best = max(trials, key=lambda trial: trial[0])
-            if best[0] < level:
+            if best[0] < self.level:
                 break
             _, self.square, self.values, self.differs = best
         return _layout(self.differs, self.n_groups)
@@ -426,23 +432,28 @@ class _Sharing:
         differs[k] = False
         old, new = _layout(self.differs, self.n_groups), _layout(differs, self.n_groups)
         trial = _grouped(self.problem, self.groups, new)
-        fits = []
+        best: tuple[float, float, np.ndarray, np.ndarray] = 0.0, np.inf, self.values, self.differs
         own = np.sort(self.values[old[:, k]])
         for value in dict.fromkeys([float(np.median(own)), float(own[0]), float(own[-1])]):
             start = np.zeros(int(new.max()) + 1)
             for g in range(self.n_groups):
                 start[new[g]] = self.values[old[g]]
             start[new[0, k]] = value
-            fit = refined(trial, start, _scale(start))
-            if fit is not None:
-                fits.append(fit[1])
-        if not fits:
-            return 0.0, np.inf, self.values, self.differs
-        values = min(fits, key=lambda values: self._square(trial, values))
-        square = self._square(trial, values)
+            fit = refined(trial, start, _scale(start), max_steps=settings.SHARING_STEPS)
+            if fit is None:
+                continue
+            square = self._square(trial, fit[1])
+            if square < best[1]:
+                best = self._chance(square), square, fit[1], differs
+            if best[0] >= self.level:  # other starts would say the same
+                break
+        return best
+
+    def _chance(self, square: float) -> float:
+        """Return how likely it is by chance that sharing a constant adds so much to the squares."""
+        if square <= self.rounding:
+            return 1.0
         free = max(float(self.problem.weight.sum()) - len(self.values), 1.0)
         more = max(square - self.square, 0.0) / (self.n_groups - 1)
-        if square <= self.rounding:
-            return 1.0, square, values, differs
         noise = max(self.square, 1e-12 * square) / free
-        return float(fdtrc(self.n_groups - 1, free, more / noise)), square, values, differs
+        return float(fdtrc(self.n_groups - 1, free, more / noise))

@@ -111,6 +111,11 @@ class LawTable(_Rows):  # not a NamedTuple itself, which could keep nothing that
         return len(self.y)
 
     @property
+    def n_columns(self) -> int:
+        """Number of columns, with those that are left out of the search."""
+        return len(self.columns) + (0 if self.left_out is None else len(self.left_out))
+
+    @property
     def has_few_rows(self) -> bool:
         """Whether rows are too few to fit all terms of a dictionary."""
         return self.n_rows < 4 * settings.DICTIONARY_TERMS

@@ -14,6 +14,7 @@ from vanishing.laws.table import prepared
 
 _FITS = 8
 _STEPS = 10  # of each fit: the next one starts from there
+_SETTLED = 1e-6  # relative change of constants from one fit to the next
 
 
 def rows_near(problem: Problem) -> np.ndarray:
@@ -29,21 +30,26 @@ def rows_near(problem: Problem) -> np.ndarray:
     return near_with(problem, values)
 
 
-def most_rows_fit(problem: Problem, known: Sequence[np.ndarray] = ()) -> np.ndarray | None:
+def most_rows_fit(
+    problem: Problem, known: Sequence[np.ndarray] = (), error: float = 0.0
+) -> np.ndarray | None:
     """Return constants that fit most rows; None where no fit to some rows succeeds.
 
-    Constants that are ``known`` to be near take the place of draws of few rows.
+    Constants that are ``known`` to be near take the place of draws of few rows, and of all others
+    where they lead to no more than this ``error``.
     """
-    step = max(1, len(problem.weight) // settings.FIRST_ROWS)
-    first = problem.rows(slice(None, None, step))
-    chosen = _first_rows(first)[: 1 if known else None]
-    fits = [*known, *(_fitted(first.rows(rows)) for rows in chosen)]
-    tried = [settled_on_most(problem, values) for values in fits if values is not None]
-    return min(
-        tried,
-        key=lambda values: deviation(_standard(problem, values)[0], problem.weight),
-        default=None,
-    )
+
+    def left(values: np.ndarray) -> float:
+        return deviation(_standard(problem, values)[0], problem.weight)
+
+    tried = [settled_on_most(problem, values) for values in known]
+    if not any(left(values) <= error for values in tried):
+        step = max(1, len(problem.weight) // settings.FIRST_ROWS)
+        first = problem.rows(slice(None, None, step))
+        chosen = _first_rows(first)[: 1 if known else None]
+        fits = (_fitted(first.rows(rows)) for rows in chosen)
+        tried += [settled_on_most(problem, values) for values in fits if values is not None]
+    return min(tried, key=left, default=None)
 
 
 def near_with(problem: Problem, values: np.ndarray) -> np.ndarray:
@@ -76,7 +82,9 @@ def settled_on_most(problem: Problem, values: np.ndarray) -> np.ndarray:
         fit = refined(problem._replace(weight=weight), values, scale, max_steps=_STEPS)
         if fit is None:
             break
-        values = fit[1]
+        moved, values = fit[1] - values, fit[1]
+        if (np.abs(moved) <= _SETTLED * scale).all():
+            break
     return values
 
 

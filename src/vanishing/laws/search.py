@@ -13,6 +13,7 @@ from vanishing.laws.candidates import LawCandidate, candidate
 from vanishing.laws.choose import AMBIGUOUS, Asked, Choice, choose
 from vanishing.laws.form_fits import form_fits
 from vanishing.laws.form_powers import fits_with_powers
+from vanishing.laws.forms import may_be_fitted
 from vanishing.laws.options import Options, OutOfTime
 from vanishing.laws.problem import LawTable, Reduced
 from vanishing.laws.products import Product
@@ -317,10 +318,13 @@ class Search:
         Groups of rows share constants, so that one of them may have fewer rows.
         """
         n_rows = self.table.n_observations * self.options.n_groups
-        enough = n_rows / settings.ROWS_PER_CONSTANT - more
-        few = enough if most is None else min(enough, most - more)
-        forms = self.options.forms
-        return [f for f in forms if len(f.constants) <= (few if f.own else enough)]
+        few = np.inf if most is None else most - more
+        return [
+            form
+            for form in self.options.forms
+            if may_be_fitted(form, n_rows, self.table.n_columns, more)
+            and not (form.own and len(form.constants) > few)
+        ]
 
     def _with_surrogate(self, state: ReductionState) -> ReductionState:
         if state.surrogate is not None:

@@ -107,6 +107,9 @@ SUPPORTS_PER_SIZE = 5  # that are fitted in units of y
 
 # -- Forms: curves with constants inside functions -------------------------------------------------
 ROWS_PER_CONSTANT = 8.0  # of a form: forms are few, and the terms of a search many
+# Of a form of one column without constants inside functions. Where one was, eight rows of gamma and
+# zeta functions were called powers and exponential functions above a level.
+LEAST_ROWS_PER_CONSTANT = 2.5
 FORM_POINTS = 6000  # of the grid of a form's constants: time
 FORM_WAVES, FORM_WAVE_STEP = 60.0, 0.2  # most waves that a table has, and how fine they are told
 FORM_GRID_ROWS, FORM_ROWS = 150, 400  # on which a grid, and steps from its best points, are tried
@@ -223,6 +226,7 @@ SEARCHED_GROUPS = 3  # the largest, until one has a law: time
 ROWS_OF_GROUP = 100  # with fewer in the largest group, all rows are searched, too
 FORMS_OF_GROUPS = 3  # forms that are fitted to all groups, of those that come near in each: time
 NAMED_GROUPS = 4  # laws in a verdict; more are counted
+SHARING_STEPS = 50  # of a fit that says whether a constant may be shared: time
 DIFFERENT = 0.01  # p-value of constants that differ between groups, all of them together
 UNEQUAL_GROUPS = 1e-3  # p-value of noise that differs between groups
 
