@@ -1,5 +1,7 @@
 """Classification: ours untuned and tuned beside tuned SVC, gradient boosting, logistic regression.
 
+Explainable boosting (EBM) is run where asked for: `pip install -r comparison-requirements.txt`.
+
 Every method sees the same rows: stratified random splits, 60 % of the rows to learn from, ten of
 them (three on skin). Error in per cent with its standard error over the splits, log-loss and Brier
 score where there are probabilities, and seconds of the processor, one thread, for the fit with its
@@ -61,6 +63,7 @@ class Result(NamedTuple):
     fit_s: float
     predict_s: float
     chosen: str
+    complexity: float = np.nan  # numbers that decide, of ours
 
 
 # ---------------------------------------------------------------------------------------- methods
@@ -129,13 +132,23 @@ def logistic(X, y):
     return Tuned(model, grid, most_rows=20_000)
 
 
+def explainable(X, y):
+    from interpret.glassbox import ExplainableBoostingClassifier  # nobody needs it for the others
+
+    # Its defaults, on one core; it has interactions of two columns for two classes only.
+    model = ExplainableBoostingClassifier(outer_bags=8, n_jobs=1, random_state=0)
+    return model.set_params(interactions=0) if len(np.unique(y)) > 2 else model
+
+
 METHODS = {
     "ours": lambda X, y: VanishingClassifier(),
     "ours, tuned": lambda X, y: VanishingClassifierCV(),
     "SVC": svc,
     "boosting": boosting,
     "logistic": logistic,
+    "EBM": explainable,
 }
+OPTIONAL = ("EBM",)  # run where they are asked for by name
 
 
 # ------------------------------------------------------------------------------------------- runs
@@ -168,7 +181,9 @@ def one_run(name, X, y, split, method):
     chosen = getattr(model, "best_params_", {})
     said = " ".join(f"{key.rpartition('__')[2]}={short(value)}" for key, value in chosen.items())
     size = (*X.shape, len(np.unique(y)))
-    return Result(name, split, method, *size, error, *losses, fitted - start, done - fitted, said)
+    numbers = getattr(model, "complexity_", np.nan)
+    times = (fitted - start, done - fitted)
+    return Result(name, split, method, *size, error, *losses, *times, said, numbers)
 
 
 def short(value):
@@ -221,7 +236,8 @@ def read(path):
     with open(path, newline="") as file:
         rows = list(csv.DictReader(file))
     kinds = Result.__annotations__
-    return [Result(**{name: kinds[name](row[name]) for name in kinds}) for row in rows]
+    known = [name for name in kinds if name in rows[0]] if rows else []
+    return [Result(**{name: kinds[name](row[name]) for name in known}) for row in rows]
 
 
 # ----------------------------------------------------------------------------------------- tables
@@ -279,6 +295,7 @@ def print_sets(sets, methods):
         ("fit_s", "fit, processor s", 2),
         ("log_loss", "log-loss", 3),
         ("brier", "Brier score", 4),
+        ("complexity", "numbers that decide", 0),
     ):
         rows = []
         for one in sets:
@@ -327,6 +344,8 @@ def main():
     options = parser.parse_args()
     sets = chosen(parser, options.sets, SET_ASIDE if options.set_aside else SETS)
     methods = chosen(parser, options.methods, METHODS)
+    if not options.methods and not options.record:
+        methods = {name: make for name, make in methods.items() if name not in OPTIONAL}
     warnings.simplefilter("ignore")  # of what does not converge
     if options.record:
         results = [result for path in options.record for result in read(path)]

@@ -45,7 +45,7 @@ def bent(trials: Trials, choice: Choice) -> list[Choice]:
     if not choice.is_contrastive:
         return []
     work = trials.n_rows * trials.n_columns * settings.N_KNOTS * trials.n_problems
-    if work > settings.MOST_SCREENED_WORK:
+    if work > settings.MOST_WORK_WITHOUT_GAIN:
         return []
     curves = [choice._replace(max_degree=1, n_knots=settings.N_KNOTS)]
     if choice.max_degree != 1:

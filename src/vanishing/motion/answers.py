@@ -1,7 +1,7 @@
 """What fitted equations of motion answer: derivatives, simulated runs, and how good these are."""
 
 from copy import copy
-from typing import Any, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from sklearn.utils import check_array, column_or_1d
@@ -140,14 +140,26 @@ class MotionAnswers(RowMethods):
             raise ValueError(f"inputs must have shape {(n_rows, self.n_inputs_)}; got {U.shape}.")
         return np.ascontiguousarray(U)
 
+    @overload
     def simulate(
         self,
         x0: Vector,
         t: Vector,
-        inputs: Table | None = None,
-        return_std: bool = False,
-        batch: Group | None = None,
-    ) -> Any:
+        inputs: Table | None = ...,
+        return_std: Literal[False] = ...,
+        batch: Group | None = ...,
+    ) -> FloatArray: ...
+    @overload
+    def simulate(
+        self,
+        x0: Vector,
+        t: Vector,
+        inputs: Table | None = ...,
+        *,
+        return_std: Literal[True],
+        batch: Group | None = ...,
+    ) -> tuple[FloatArray, FloatArray]: ...
+    def simulate(self, x0, t, inputs=None, return_std=False, batch=None):
         """Integrate the equations from a start.
 
         Parameters

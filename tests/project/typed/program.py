@@ -7,15 +7,20 @@ import numpy as np
 from vanishing import (
     OAVI,
     ConservedQuantities,
+    EquationsOfMotion,
     Law,
     LawFinder,
     Moments,
     VanishingClassifier,
     VanishingClassifierCV,
     VanishingOutlierDetector,
+    VanishingRepair,
     check_law,
     load,
+    loop_invariants,
+    rules_of,
 )
+from vanishing.datasets import make_motion
 from vanishing.polynomials import parse_polynomial
 
 X = np.random.default_rng(0).uniform(1.0, 2.0, size=(200, 3))
@@ -49,3 +54,15 @@ detector = VanishingOutlierDetector(false_alarm_rate=0.01).fit(X)
 print(detector.laws_, detector.p_values(X), detector.explain(X)[0][0]["columns"])
 quantities = ConservedQuantities(max_degree=2).fit(X, groups=[0, 1] * 100)
 print(quantities.quantities_, quantities.transform(X), quantities.n_independent_)
+
+runs, times, groups = make_motion("predator prey", 2, 60, noise=0.02, random_state=0)
+motion = EquationsOfMotion(functions=()).fit(runs, times, groups)
+print(motion.equations_, motion.simulate([10.0, 5.0], np.linspace(0.0, 5.0, 20)))
+print(motion.simulate([10.0, 5.0], [0.0, 1.0], return_std=True)[1], motion.predict(runs))
+
+X[:, 2] = X[:, 0] * X[:, 1]
+repair = VanishingRepair().fit(X)
+print(repair.transform(X), repair.laws_, repair.report(X)[:3])
+rules = rules_of(repair.laws_, X)
+print(rules.check(X), rules.to_sql("readings"))
+print(loop_invariants([[k, k * k] for k in range(9)])[0].coef)

@@ -48,6 +48,7 @@ export function formulaField(option, value, columns) {
     read.append(el("p", { class: "wrong" }, found.problem));
   };
   input.addEventListener("input", () => {
+    input.setCustomValidity(""); // until it is known again
     clearTimeout(waiting);
     waiting = setTimeout(check, WAIT);
   });
