@@ -279,7 +279,7 @@ def rules(features: Features, X: np.ndarray, weight: np.ndarray, n_rows) -> tupl
             counts = weight * rule.of_distances(distance)
         if isinstance(view, Sketch):
             return rule._replace(whitener=rule.whitener @ view.matrix)
-        return rule if hard else _sharpened(view, z, weight, rule, ridge)
+        return rule if hard or not features.n else _sharpened(view, z, weight, rule, ridge)
 
     # The fits of a sketch have its size; the moments of all features have theirs.
     full = ridges(features.size, n_rows)
