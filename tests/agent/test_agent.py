@@ -61,6 +61,7 @@ def document(result):
     return json.loads(result.content[0].text)
 
 
+@pytest.mark.slow
 def test_agents_find_laws(folder, tmp_path):
     tools, results = asked(
         folder,

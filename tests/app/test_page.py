@@ -14,6 +14,8 @@ from pages import HOSTILE
 
 from vanishing.datasets import make_motion
 
+pytestmark = pytest.mark.slow  # a browser, a server, and answers
+
 ANSWERED = "#answer:not([hidden])"
 FAILED = "#problem:not([hidden])"
 READ = "#question:not([hidden])"

@@ -104,6 +104,7 @@ def test_own_origin_is_taken(server, page):
 # -- What arrives, and what is handed out ---------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_table_is_described_and_answered(page):
     session = begin(page)
     table = send(page, session, CSV, "lines of mine.csv")
@@ -229,6 +230,7 @@ def test_errors_of_equations_have_a_place(text, marked):
 # -- What stays -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_nothing_stays_when_the_server_ends(tmp_path, how):
     running = Server(tmp_path)

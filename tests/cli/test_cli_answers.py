@@ -142,3 +142,14 @@ def test_shells_complete_commands_and_options(typed, completed):
     code = "import sys; sys.argv = ['vanishing']; from vanishing.cli import main; main()"
     result = run(code=code, _VANISHING_COMPLETE="complete_bash", **words)
     assert result.stdout.split() == [completed], result.stderr
+
+
+def test_comments_of_formulas_are_a_line_each(call, tables, tmp_path):
+    model = tmp_path / "model.json"
+    assert call("fit", tables["wines"], *COMMANDS["wines"][1:], "--out", model).returncode == 0
+    for form, mark in (("--latex", "%"), ("--sympy", "#")):
+        lines = call("show", model, "--top", 1, form).stdout.splitlines()
+        comments = [line for line in lines if line.startswith(mark)]
+        assert len(lines) - len(comments) == 3 and comments[0].startswith(f"{mark} Class A: ")
+        assert not any("\\n" in line for line in comments)
+        assert comments[-1] == f"{mark} Columns are in their original units."

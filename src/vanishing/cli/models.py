@@ -195,7 +195,7 @@ def show(
 def _formulas(answer, latex: bool):
     """Yield equations as LaTeX, or for SymPy, with what is known of them as comments."""
     mark, group = "%" if latex else "#", ""
-    legend = [f"{mark} {line}" for line in printable(answer.verdict).splitlines()]
+    legend = [f"{mark} {printable(line)}" for line in answer.verdict.splitlines()]
     is_grouped = any(equation.group for equation in answer.equations)
     yield from [] if is_grouped else legend
     for equation in answer.equations:

@@ -127,7 +127,7 @@ class Answer:
     details: dict[str, Any] = field(default_factory=dict)
     files: tuple[File, ...] = ()
     printed: tuple[str | AnswerTable, ...] = ()
-    question: str = ""
+    question: str = "model"
     command: str = ""
     python: str = ""
     chooser: Callable[[int], "Answer"] | None = None
