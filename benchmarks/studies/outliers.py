@@ -6,8 +6,8 @@ normal rows, asked about all others, several splits. All detectors have their de
 depend on units see standardised columns. ``alarms``: share of fresh normal rows that detectors call
 outliers when a rate is asked for: on the tables of the folder, on made tables of many kinds, and on
 a pump some of whose rows are wrong (twice as many seeds as splits). ``problems``, if asked for:
-thirty one-class problems that were set aside. ``pump``: columns q, w, q*w, q^2, one of them off by
-5 %, and which columns are blamed. ``line``: the ends of y = x. ``plant``, if asked for:
+twice thirty one-class problems that were set aside. ``pump``: columns q, w, q*w, q^2, one of them
+off by 5 %, and which columns are blamed. ``line``: the ends of y = x. ``plant``, if asked for:
 faults of a plant (`outlier_plant`). ``settings``, if asked for: what half and twice each number of
 `vanishing.outliers.settings` changes (take ``--splits 2``).
 
@@ -21,6 +21,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from outlier_fresh_problems import fresh_problems
 from outlier_plant import plant
 from outlier_problems import novelty, problems, unsupervised
 from outlier_tables import normal_rows, normal_tables, wrong_pump
@@ -228,27 +229,30 @@ def _wrong_pump(seed, share):
 
 
 def run_problems(seeds):
-    """Print areas on the problems that were set aside."""
+    """Print areas on the problems that were set aside: thirty, and thirty of another make."""
     makers = {
         name: maker
         for name, maker in detectors().items()
         if name in (OURS, "IsolationForest", "neighbours, k = 5")
     }
-    rows = []
-    for name, normal, odd in problems():
-        areas = np.zeros((2, len(makers)))
-        for seed in range(seeds):
-            X, y = unsupervised(normal, odd, seed)
-            train, rest, labels = novelty(normal, odd, seed)
-            for i, maker in enumerate(makers.values()):
-                scores = scores_of(maker().fit(X), X, training=True)
-                areas[0, i] += roc_auc_score(y, -scores) / seeds
-                scores = scores_of(maker().fit(train), rest, training=False)
-                areas[1, i] += roc_auc_score(labels, -scores) / seeds
-        rows.append([name, *areas.ravel()])
-    means = np.mean([row[1:] for row in rows], axis=0)
-    rows = [[name, *(f"{v:.3f}" for v in values)] for name, *values in [*rows, ["mean", *means]]]
-    print_table(["problem", *(f"{m}: {n}" for m in ("all rows", "novelty") for n in makers)], rows)
+    for of in (problems, fresh_problems):
+        rows = []
+        for name, normal, odd in of():
+            areas = np.zeros((2, len(makers)))
+            for seed in range(seeds):
+                X, y = unsupervised(normal, odd, seed)
+                train, rest, labels = novelty(normal, odd, seed)
+                for i, maker in enumerate(makers.values()):
+                    scores = scores_of(maker().fit(X), X, training=True)
+                    areas[0, i] += roc_auc_score(y, -scores) / seeds
+                    scores = scores_of(maker().fit(train), rest, training=False)
+                    areas[1, i] += roc_auc_score(labels, -scores) / seeds
+            rows.append([name, *areas.ravel()])
+        rows.append(["mean", *np.mean([row[1:] for row in rows], axis=0)])
+        rows = [[name, *(f"{v:.3f}" for v in values)] for name, *values in rows]
+        print_table(
+            ["problem", *(f"{m}: {n}" for m in ("all rows", "novelty") for n in makers)], rows
+        )
 
 
 def pump(seed, n_rows=2000, share=0.05):

@@ -326,3 +326,34 @@ def test_the_plant():
         names = [run.columns[int(e.columns[0].removeprefix("x"))] for e in own[:1]]
         hit += bool(set(names) & set(fault.columns))
     assert hit >= 3
+
+
+def test_a_sensor_that_drifts_in_a_fifth_of_the_training_rows_is_found():
+    """It hid in the law that it breaks: 2 % of the rows were alarms, and the law was not known."""
+    random = np.random.default_rng(0)
+    a, b, c, d = 10.0 + random.normal(size=(4, 3000))
+    X = np.column_stack([a, b, c, d, a + b, c + d])
+    X += 0.03 * random.normal(size=X.shape)
+    X[2400:, 4] += np.linspace(0.0, 1.5, 600)
+    model = detector().fit(X)
+    alarms = model.predict(X) == -1
+    assert alarms[2700:].mean() > 0.95
+    assert alarms[:2400].mean() < 0.02
+    assert [law.target for law in model.laws_] == ["x4", "x5"]
+    event = model.events(X)[0]
+    assert "x4" in event.columns
+    assert 2400 <= event.start < 2700
+
+
+@pytest.mark.parametrize("kind", ["clusters", "noise that grows"])
+def test_rows_that_have_a_place_of_their_own_are_no_drift(kind):
+    random = np.random.default_rng(1)
+    if kind == "clusters":
+        group = random.integers(6, size=1000)
+        X = 4.0 * random.normal(size=(6, 5))[group] + 0.5 * random.normal(size=(1000, 5))
+    else:
+        q, w = random.uniform(0.5, 1.5, (2, 1000))
+        X = np.column_stack([q, w, q * w, q**2]) * (1 + 0.005 * random.normal(size=(1000, 4)))
+    model = detector().fit(X)
+    assert model.contamination_ == 0.0
+    assert np.mean(model.predict(X) == -1) < 0.015

@@ -25,7 +25,7 @@ from vanishing.outliers.model import (
     noise_terms,
 )
 from vanishing.outliers.quantiles import median
-from vanishing.outliers.robust import Rule, slices, squared_lengths, whitener
+from vanishing.outliers.robust import Rule, slices, squared_lengths, weights, whitener
 from vanishing.outliers.surroundings import Surroundings, surroundings_of
 from vanishing.outliers.thresholds import breaking
 
@@ -44,6 +44,8 @@ class Built(NamedTuple):
         By the moments of all others.
     off : array of shape (n_rows,)
         Logarithms of squared distances from laws.
+    wrong : array of bool of shape (n_rows,)
+        Which rows break laws.
     middle : array of shape (2,)
         Distances of the middle row, by the moments of the bulk and of laws.
     """
@@ -53,6 +55,7 @@ class Built(NamedTuple):
     parts: np.ndarray
     scores: np.ndarray
     off: np.ndarray
+    wrong: np.ndarray
     middle: np.ndarray
 
 
@@ -101,8 +104,10 @@ def build(
     others = _others(features, sums, inverses, rules, X, weight)
     distances = others.distances[:, first]
     middle = np.array([max(median(each, weight[first]), 1e-300) for each in distances])
-    soft = Rule(whiteners[1], float(middle[1]), False, sums[1].ridge)
-    counts = weight[first] * soft.of_distances(distances[1])
+    soft = rules[1]._replace(whitener=whiteners[1], middle=float(middle[1]))
+    counts = weight[first] * weights(
+        features, features.standardised(X[first], settings.FIT_LIMIT), soft, distances[1]
+    )
     counts /= counts.sum()
     z = features.standardised(X[first], settings.FIT_LIMIT)
     mean, square = z @ counts, np.square(z) @ counts
@@ -127,16 +132,16 @@ def build(
     # Of rows that are repeated, as those of few values are, distances are no distribution.
     repeated = np.square(weight).sum() * len(weight) > 1.5 * weight.sum() ** 2
     off = np.zeros(len(X)) if repeated else model.off(X)
+    wrong = off >= breaking(off, weight)
     if neighbours == "auto":
-        wrong = float(weight[off >= breaking(off, weight)].sum() / weight.sum())
-        neighbours = wrong <= settings.FEW_WRONG
+        neighbours = weight[wrong].sum() <= settings.FEW_WRONG * weight.sum()
     z = features.standardised(X, settings.FIT_LIMIT)
     model = model._replace(around=surroundings_of(z, weight, ~strict, neighbours))
     doubt = np.minimum(others.doubt * (settings.HALF_DOUBT / n_bulk), settings.MOST_DOUBT)
     fit = fit.without(weight[first] > settings.COMES_AGAIN * weight.sum())
     parts = _parts(model, X, others._replace(doubt=doubt), fit)
     model = centred(model, parts, weight)
-    return Built(model, counts, model.scaled(parts), model.scores_of(parts), off, middle)
+    return Built(model, counts, model.scaled(parts), model.scores_of(parts), off, wrong, middle)
 
 
 def _others(features: Features, sums, inverses, rules, X, weight) -> Others:

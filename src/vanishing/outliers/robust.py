@@ -9,13 +9,13 @@ count little and no row is left out.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cholesky
+from scipy.linalg import cholesky, eigh
 from scipy.linalg.lapack import dtrtri
 
 from vanishing.outliers import settings
 from vanishing.outliers.features import Features
 from vanishing.outliers.passes import PIECE, weights_of
-from vanishing.outliers.quantiles import median
+from vanishing.outliers.quantiles import median, quantiles
 from vanishing.rows.source import RowPart
 
 CHUNK = 2048  # rows at a time, always the same ones: sums round alike then
@@ -121,16 +121,29 @@ class Rule(NamedTuple):
         Whether rows beyond the middle one are left out, or count little.
     ridge : float
         Of the fit.
+    laws : array of shape (n_laws, k) or None
+        Residuals of the columns that the others determine in most rows, in units of what they are
+        in the middle row.
     """
 
     whitener: np.ndarray
     middle: float
     hard: bool
     ridge: float
+    laws: np.ndarray | None = None
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
         """Return the weights of rows with given features."""
-        return self.of_distances(squared_lengths(self.whitener @ values))
+        return self.weights(values, squared_lengths(self.whitener @ values))
+
+    def weights(self, values: np.ndarray, distance: np.ndarray) -> np.ndarray:
+        """Return the weights of rows with given features and distances."""
+        weight = self.of_distances(distance)
+        if self.laws is not None and len(self.laws):
+            # One broken law among many hardly changes a distance.
+            broken = np.square(self.laws @ values).max(axis=0) / settings.BREAKS**2
+            weight /= 1.0 + np.square(broken)
+        return weight
 
     def of_distances(self, distance: np.ndarray) -> np.ndarray:
         """Return the weights of rows at given distances."""
@@ -144,6 +157,76 @@ def distances(features: Features | Sketch, z: np.ndarray, whitener: np.ndarray) 
     """Return s of standardised rows."""
     return np.concatenate(
         [squared_lengths(whitener @ features.values(z[:, chunk])) for chunk in slices(z.shape[1])]
+    )
+
+
+def _with_laws(features: Features, z, weight: np.ndarray, rule: Rule, most: float) -> Rule:
+    """Return the rule that also sees by how much each row breaks laws of most rows.
+
+    These are of columns whose residual in the middle row is less than ``most`` of their spread.
+    """
+    n = features.n
+    precision = (rule.whitener.T @ rule.whitener)[:, 1 : 1 + n]
+    sizes = np.hstack([precision.T @ features.values(z[:, chunk]) for chunk in slices(z.shape[1])])
+    np.abs(sizes, out=sizes)
+    # The middle size of a normal variable of variance 1 is 0.6745.
+    middle = quantiles(sizes.T, weight, (0.5,))[0] / 0.6745
+    holds = middle < most * precision[np.arange(1, 1 + n), np.arange(n)]
+    holds &= middle > 0.0
+    return rule._replace(laws=precision.T[holds] / middle[holds, None])
+
+
+def _sharpened(features: Features, z, weight: np.ndarray, rule: Rule, ridge: float) -> Rule:
+    """Return the rule that also sees laws, if a sensor that goes wrong by itself broke them.
+
+    Rows that break laws of most rows are left out little by little. They are wrong if they are few,
+    and anywhere among the others: rows of another kind, and noise that grows, have their places.
+    """
+    plain = rule
+    distance = distances(features, z, rule.whitener)
+    counts = weight * rule.of_distances(distance)
+    for _ in range(settings.DRIFT_FITS):
+        rule, known = _with_laws(features, z, weight, rule, settings.MOSTLY), counts
+        counts = weight * weights(features, z, rule, distance)
+        broken = counts < settings.BROKEN * weight * rule.of_distances(distance)
+        share = float(weight[broken].sum() / weight.sum())
+        change = np.abs(counts - known).sum()
+        if share > settings.MOST_DRIFT or change < settings.SETTLED * counts.sum():
+            break
+        sums = sums_of(features, z, counts, ridge)
+        rule, distance = rule_of(features, z, weight, sums, hard=False)
+    if not settings.FEW_WRONG < share < settings.MOST_DRIFT:
+        return plain
+    rule = _with_laws(features, z, weight, rule, settings.LAW)
+    broken = weights(features, z, rule, distance) < settings.BROKEN * rule.of_distances(distance)
+    if not broken.any() or _told(z, weight, counts, broken) > settings.TOLD:
+        return plain
+    return rule
+
+
+def _told(z: np.ndarray, weight: np.ndarray, counts: np.ndarray, wrong: np.ndarray) -> float:
+    """Return the share of the variance of being wrong that places along main directions tell."""
+    centred = z - (z @ counts / counts.sum())[:, None]
+    values, vectors = eigh((centred * (counts / counts.sum())) @ centred.T)
+    wide = values > settings.WIDE_DIRECTION * values.mean()  # laws hold along the others
+    along = np.clip(vectors[:, wide].T @ centred, -3.0, 3.0)
+    terms = np.vstack([np.ones((1, z.shape[1])), along, np.square(along)])
+    share = weight @ wrong / weight.sum()
+    moments = (terms * weight) @ terms.T
+    fitted = terms.T @ np.linalg.lstsq(moments, (terms * weight) @ wrong, rcond=None)[0]
+    left = weight @ np.square(wrong - fitted)
+    return float(1.0 - left / (weight.sum() * share * (1.0 - share)))
+
+
+def weights(features: Features | Sketch, z: np.ndarray, rule: Rule, distance) -> np.ndarray:
+    """Return what standardised rows count."""
+    if rule.laws is None:
+        return rule.of_distances(distance)
+    return np.concatenate(
+        [
+            rule.weights(features.values(z[:, chunk]), distance[chunk])
+            for chunk in slices(z.shape[1])
+        ]
     )
 
 
@@ -196,7 +279,7 @@ def rules(features: Features, X: np.ndarray, weight: np.ndarray, n_rows) -> tupl
             counts = weight * rule.of_distances(distance)
         if isinstance(view, Sketch):
             return rule._replace(whitener=rule.whitener @ view.matrix)
-        return rule
+        return rule if hard else _sharpened(view, z, weight, rule, ridge)
 
     # The fits of a sketch have its size; the moments of all features have theirs.
     full = ridges(features.size, n_rows)

@@ -40,6 +40,17 @@ LAW_FITS = 5  # half -.013 / -.002, double +.001 / -.004
 # Of 1 + distance, what rows far away count: lower resists more wrong rows, and wastes right ones.
 LAW_POWER = -1.5  # half -.015 / -.003, double +.003 / -.014 and .022 less on the pump
 
+# A sensor that drifts in many training rows hides in the law that it breaks. Residual of a column
+# over its spread in the middle row, below which a law is looked for; how many times the middle
+# residual breaks it; fits at most until weights settle, but for such a share of them.
+MOSTLY, BREAKS, DRIFT_FITS, SETTLED = 0.2, 2.5, 60, 3e-4
+# Rows of less than BROKEN of their weight break laws. They count little if they are more than
+# FEW_WRONG and less than MOST_DRIFT of all, and if their places along main directions tell less
+# than TOLD of which they are: .03 to .25 for drifts of a fifth of the rows (most for columns that
+# change as slowly), .21 and more for clusters, classes, noise that grows and the sixteen tables.
+BROKEN, MOST_DRIFT, TOLD = 0.2, 0.3, 0.15
+WIDE_DIRECTION = 0.1  # variance along a main direction, over the mean of all
+
 # -- Residuals and scores -------------------------------------------------------------------------
 LAW = 0.05  # residual of a column over its spread, below which a law determines it; none
 # Local noise over its mean, at least and at most: of columns without a law, and with one.

@@ -132,7 +132,13 @@ def fit_state(
         built.model,
         sums,
         built.middle,
-        _monomials(built, X[: settings.FIT_ROWS], weight[: settings.FIT_ROWS], max_degree),
+        _monomials(
+            built,
+            X[: settings.FIT_ROWS],
+            weight[: settings.FIT_ROWS],
+            max_degree,
+            both[1].laws is not None,
+        ),
         Calibration.of(
             built.scores,
             built.off,
@@ -146,14 +152,18 @@ def fit_state(
     return state, X, weight
 
 
-def _monomials(built: Built, X, weight, max_degree: int) -> MonomialSums:
+def _monomials(built: Built, X, weight, max_degree: int, drifts: bool) -> MonomialSums:
     """Return the moments behind readable equations, of rows weighted as for laws."""
     features = built.model.features
     empty = monomials_of(features.varying, features.origin, features.spread, max_degree, len(X))
     counts = built.counts * weight.sum()
     scores = built.scores[: len(X)]
     counts[scores < quantiles(scores, weight, (settings.ODD,))[0]] = 0.0
-    return empty.plus(X, counts, _measured(built.parts[:, : len(X)], weight))
+    # Else noise that grows over decades might look wrong, and errors come out too small.
+    wrong = built.wrong[: len(X)] & drifts
+    counts[wrong] = 0.0
+    measured = _measured(built.parts[:, : len(X)], np.where(wrong, 0.0, weight))
+    return empty.plus(X, counts, measured)
 
 
 def _measured(parts: np.ndarray, weight: np.ndarray) -> np.ndarray:
