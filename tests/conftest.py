@@ -1,10 +1,11 @@
-"""One profile of Hypothesis, processes for folders of tests, POSIX signals where there are any."""
+"""One profile of Hypothesis, a browser and an app for tests, POSIX signals where there are any."""
 
 import os
 
 import pytest
 from chromium import Browser, why_not
 from hypothesis import HealthCheck, settings
+from serving import Server
 
 # A busy machine fails no test, and what CI runs is the same every time.
 settings.register_profile(
@@ -23,6 +24,25 @@ def browser():
         pytest.skip(reason)
     with Browser() as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """Return a server of the app that runs."""
+    pytest.importorskip("starlette")
+    pytest.importorskip("uvicorn")
+    running = Server(tmp_path_factory.mktemp("temporary"))
+    yield running
+    running.end()
+
+
+@pytest.fixture(scope="session")
+def examples(tmp_path_factory):
+    """Return the files of the app's examples, by name."""
+    from vanishing.questions import EXAMPLES
+
+    folder = tmp_path_factory.mktemp("examples")
+    return {name: example.write(folder) for name, example in EXAMPLES.items()}
 
 
 @pytest.hookimpl(optionalhook=True)

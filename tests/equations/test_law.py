@@ -203,7 +203,7 @@ def test_sympy_says_the_same(text):
 
 def test_without_sympy_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sympy", None)
-    with pytest.raises(ImportError, match=r"vanishing\[symbolic\]"):
+    with pytest.raises(ImportError, match=r"pip install .\.\[symbolic\]"):
         GAS.to_sympy()
 
 

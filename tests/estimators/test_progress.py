@@ -203,12 +203,15 @@ def folder(tmp_path_factory):
 
 
 COMMANDS = {
-    "laws": (["laws.csv", "--target", "y", "--out", "OUT"], r"Looking for laws: \w+"),
-    "outliers": (["laws.csv", "--out", "OUT"], r"Fitting, 4 of 4: fitted residuals and laws"),
-    "motion": (["motion.csv", "--run", "run", "--out", "OUT"], r"Looking .* conserved: 6 runs, \d"),
+    "laws": (["laws.csv", "--target", "y", "--out", "OUT"], r"Which law holds\?: \w+"),
+    "outliers": (["laws.csv", "--out", "OUT"], r"laws\?, 4 of 4: fitted residuals and laws"),
+    "motion": (
+        ["motion.csv", "--run", "run", "--out", "OUT"],
+        r"What stays the same\?: 6 runs, \d",
+    ),
     "fit": (
         ["classes.csv", "--target", "label", "--tune", "--out", "OUT"],
-        r"Fitting to all rows, (\d+) of \1: psi",
+        r"Which class is it\?, (\d+) of \1: psi",
     ),
     "predict": (["model.json", "classes.csv", "--out", "OUT"], r"Predicting: 120 rows"),
 }
@@ -224,7 +227,7 @@ def test_commands_show_in_a_terminal_how_far_they_are(name, call, folder, tmp_pa
     arguments = arguments_of(name, folder, tmp_path / "out")
     quiet = call(*arguments)
     assert quiet.returncode == 0
-    assert "Fitting" not in quiet.stderr
+    assert "?" not in quiet.stderr
     monkeypatch.setenv("FORCE_COLOR", "1")  # as if it were one
     loud = call(*arguments)
     text = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", loud.stderr)

@@ -100,9 +100,7 @@ def test_who_reads_sources_is_what_estimators_say_of_themselves():
     )
     expected = sorted(k.__name__ for k in estimators() if getattr(k, "fits_sources", False))
     assert fitted.replace(" and ", ", ").split(", ") == expected
-    assert read == (
-        "these, EllipsoidCalibration and VanishingClassifierCV transform or predict them."
-    )
+    assert read == "these and EllipsoidCalibration transform or predict them."
 
 
 class Totals(RowMethods, BaseEstimator):

@@ -496,7 +496,7 @@ def test_what_cannot_be_exported_is_named_with_a_way_out(export):
 
 def test_without_onnx_the_extra_is_named(monkeypatch, models):
     monkeypatch.setitem(__import__("sys").modules, "onnx", None)
-    with pytest.raises(ImportError, match=r"vanishing\[onnx\]"):
+    with pytest.raises(ImportError, match=r"pip install .\.\[onnx\]"):
         to_onnx(models["oavi"])
 
 

@@ -211,7 +211,7 @@ def test_strings_pandas_and_pickle():
     [
         ({"C": 0.0}, ValueError),
         ({"C": np.nan}, ValueError),
-        ({"scale": "maxabs"}, ValueError),
+        ({"scale": "largest"}, ValueError),
         ({"scale": 3}, TypeError),
     ],
 )

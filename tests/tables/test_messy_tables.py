@@ -600,7 +600,9 @@ def test_filling_in_is_offered_where_no_balance_is_looked_for(call, tmp_path):
         result = call(*command, *base)
         assert "--missing drop leaves such rows out" in result.stderr
         assert "median" not in result.stderr
-        assert "median" not in call(command[0], "--help").stdout
+        page = " ".join(call(command[0], "--help").stdout.replace("│", " ").split())
+        assert "median, which fills the cells in and breaks every balance" in page
+        assert "between columns (for fit)" in page
     result = call("fit", path, "--target", "kind", *base)
     assert "--missing median fills them in, which breaks every balance" in result.stderr
     assert "median" in call("fit", "--help").stdout

@@ -43,7 +43,7 @@ class Reading:
     --------
     >>> from vanishing.questions import Reading
     >>> Reading(missing="drop", drop=["comment"])
-    Reading(missing='drop', drop=('comment',))
+    Reading(drop=('comment',), missing='drop')
     """
 
     drop: tuple[str, ...] = ()
