@@ -174,7 +174,8 @@ def test_errors_of_coefficients_are_those_of_repeated_experiments(name):
     scores = []
     for seed in range(1, 13):
         X, y, _ = table(name, 0.02, n=500, seed=seed)
-        (law,) = LawFinder(functions=()).fit(X, y).laws_
+        functions = "auto" if name == "I.18.12" else ()  # which has a sine
+        (law,) = LawFinder(functions=functions).fit(X, y).laws_
         truth, fixed = true_coef(law, name), int(np.argmin(law.coef_std))
         gap = law.coef - truth * law.coef[fixed] / truth[fixed]
         scores.extend(np.delete(gap, fixed) / np.delete(law.coef_std, fixed))
@@ -1021,9 +1022,7 @@ def test_cross_validation():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore:no law was found")
-@parametrize_with_checks(
-    [LawFinder(functions=()), LawFinder(functions=(), robust=True, max_degree=3)]
-)
+@parametrize_with_checks([LawFinder(), LawFinder(functions=(), robust=True, max_degree=3)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -60,4 +60,5 @@ def test_what_is_on_record_is_not_run_again(tmp_path, monkeypatch):
     assert [r.split for r in read(out)] == [0, 1]
     assert both[0].error == pytest.approx(first[0].error, rel=1e-5)
     monkeypatch.setattr(classification, "one_run", None)
-    assert run(sets, ["logistic"], 2, out) == read(out)
+    # As text: a method that counts no numbers has NaN, which differs from itself.
+    assert str(run(sets, ["logistic"], 2, out)) == str(read(out))
