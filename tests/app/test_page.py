@@ -326,10 +326,11 @@ def test_cancel(page, server, long_work):
     assert "Cancelled" in page.inner_text("#status")
     assert not page.is_visible(FAILED) and not page.is_visible(ANSWERED)
     for _ in range(100):
-        if workers(server) not in ([], [before]):
+        running = workers(server)
+        if running and before not in running:  # one that was killed takes a while to be gone
             break
         time.sleep(0.1)
-    assert before not in workers(server)
+    assert running and before not in running
     take_example(page, "gas")
     assert "8.31" in asked(page)
 
