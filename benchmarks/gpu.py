@@ -5,13 +5,16 @@ PyTorch without a GPU has its rows on the CPU, and few of them.
 
 from unittest.mock import patch
 
-from vanishing import OAVI, Blocks, VanishingClassifier
+import numpy as np
+
+from vanishing import OAVI, Blocks, VanishingClassifier, VanishingClassifierCV
 from vanishing.rows import arrays
 
 from .device import Device
 
 PSI = 0.0005
 LIBRARIES = ("torch", "cupy")
+BLOCK = 100_000
 
 
 def two_classes(device, n_samples):
@@ -112,6 +115,49 @@ class Classifier:
         return fit / (device.seconds(products) * n_samples / piece)
 
     track_over_pass.unit = "passes"
+
+
+class Searched:
+    """Searches on rows x 3 of two classes, beside the same rows in blocks on the CPU."""
+
+    params = (LIBRARIES, (200_000, 20_000_000))
+    param_names = ("library", "rows")
+    timeout = 3600
+
+    def setup(self, library, n_samples):
+        self.device = device = Device(library, n_samples)
+        self.X, self.y = two_classes(device, n_samples)
+        self.model = VanishingClassifierCV()
+
+    def fit(self):
+        self.model.fit(self.X, self.y)
+
+    def track_fit(self, *_):
+        return self.device.seconds(self.fit, repeat=1)
+
+    track_fit.unit = "s"
+
+    def track_memory(self, *_):
+        return self.device.memory(self.fit)
+
+    track_memory.unit = "GiB"
+
+    def track_difference(self, library, n_samples):
+        """Track how far decision values are from those of blocks, relative to the largest.
+
+        Infinite where the searches chose other parameters.
+        """
+        self.fit()
+        X, y = (self.device.on_cpu(array) for array in (self.X, self.y))
+        in_blocks = VanishingClassifierCV().fit(Blocks.from_array(X, y, rows=BLOCK))
+        if str(self.model.best_params_) != str(in_blocks.best_params_):
+            return float("inf")
+        some = X[:: max(1, n_samples // 100_000)]
+        values = in_blocks.decision_function(some)
+        apart = np.abs(self.model.decision_function(some) - values).max()
+        return float(apart / np.abs(values).max())
+
+    track_difference.unit = "relative"
 
 
 class Few:

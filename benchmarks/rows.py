@@ -99,6 +99,7 @@ class Searched:
     params = ((200_000, 2_000_000, 20_000_000, 100_000_000),)
     param_names = ("rows",)
     timeout = 3600
+    repeat = 1
     timer = time.process_time
 
     def setup(self, n_samples):
