@@ -3,11 +3,12 @@
 PyTorch without a GPU has its rows on the CPU, and few of them.
 """
 
+import time
 from unittest.mock import patch
 
 import numpy as np
 
-from vanishing import OAVI, Blocks, VanishingClassifier, VanishingClassifierCV
+from vanishing import OAVI, Blocks, LawFinder, VanishingClassifier, VanishingClassifierCV
 from vanishing.rows import arrays
 
 from .device import Device
@@ -156,6 +157,55 @@ class Searched:
         values = in_blocks.decision_function(some)
         apart = np.abs(self.model.decision_function(some) - values).max()
         return float(apart / np.abs(values).max())
+
+    track_difference.unit = "relative"
+
+
+class Law:
+    """The law of rows x 4 with weights, on the device and of the same rows on the CPU."""
+
+    params = (LIBRARIES, (100_000, 10_000_000))
+    param_names = ("library", "rows")
+    timeout = 1800
+
+    def setup(self, library, n_samples):
+        self.device = device = Device(library, n_samples)
+        self.X = device.uniform(n_samples, 4)
+        law = 2 * self.X[:, 0] * self.X[:, 1] - 3 * self.X[:, 2]
+        self.y = law + 0.01 * device.normal(n_samples)
+        self.weights = 0.5 + device.uniform(n_samples)
+
+    def fit(self):
+        return LawFinder().fit(self.X, self.y, sample_weight=self.weights)
+
+    def fit_on_cpu(self):
+        X, y, weights = (self.device.on_cpu(array) for array in (self.X, self.y, self.weights))
+        start = time.perf_counter()
+        finder = LawFinder().fit(X, y, sample_weight=weights)
+        return finder, time.perf_counter() - start
+
+    def track_fit(self, *_):
+        return self.device.seconds(self.fit, repeat=1)
+
+    track_fit.unit = "s"
+
+    def track_over_cpu(self, *_):
+        """Track the seconds there as a ratio to those of the same rows on the CPU."""
+        self.fit_on_cpu()
+        return self.device.seconds(self.fit, repeat=1) / self.fit_on_cpu()[1]
+
+    track_over_cpu.unit = "ratio"
+
+    def track_memory(self, *_):
+        return self.device.memory(self.fit)
+
+    track_memory.unit = "GiB"
+
+    def track_difference(self, *_):
+        """Track how far the laws' values are apart, relative to the largest."""
+        here = self.device.on_cpu(self.X[:10_000])
+        there, on_cpu = self.fit().predict(here), self.fit_on_cpu()[0].predict(here)
+        return float(np.abs(there - on_cpu).max() / np.abs(on_cpu).max())
 
     track_difference.unit = "relative"
 
