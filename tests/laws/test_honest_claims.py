@@ -9,6 +9,8 @@ from sklearn.utils import check_random_state
 from vanishing import LawFinder
 from vanishing.fitting.lack_of_fit import LackOfFit
 from vanishing.fitting.student import explained_share
+from vanishing.laws.row_order import errors_in_order
+from vanishing.rows.source import RowPart
 
 
 def signed_product(n_rows, random, signs=(True, True, True, False)):
@@ -220,6 +222,25 @@ def test_the_order_of_rows_plays_no_part_where_errors_are_noise():
         drift[i] += 0.8 * drift[i - 1]
     x = random.uniform(1, 3, 400)
     assert LawFinder().fit(x[:, None], 2 * x**2 + 0.1 * drift).laws_
+
+
+@pytest.mark.parametrize("cut", [1, 2, 20, 21, 59])
+def test_errors_in_order_are_the_same_wherever_rows_part(cut):
+    random = np.random.default_rng(0)
+    x = random.uniform(1, 3, (60, 1))
+    y = 2 * x[:, 0] ** 2 + 0.1 * random.normal(size=60)
+    law = LawFinder().fit(x, y).laws_[0]
+    # The rows 1 and 20 are repeated at once, and so are they across a cut.
+    order = np.sort(np.append(np.arange(60), [1, 20, 20]))
+    rows = RowPart(x[order], y[order], None)
+    whole = errors_in_order(law, rows)
+    first, second = (errors_in_order(law, rows.at(part)) for part in np.split(np.arange(63), [cut]))
+    both = first.plus(second)
+    assert whole.n_rows == both.n_rows == 60
+    for one, other in zip(whole, both, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+    error = y - law.predict(x)
+    assert whole.product == pytest.approx(error[1:] @ error[:-1], rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", [0, 5])

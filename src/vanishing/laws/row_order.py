@@ -1,5 +1,6 @@
 """Whether rows that follow one another are alike, so that they count as fewer: random walks are."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -7,11 +8,14 @@ import numpy as np
 from vanishing.equations.law import Law
 from vanishing.fitting.sparse import price
 from vanishing.laws import settings
+from vanishing.laws.passes import ROWS
 from vanishing.rows.source import RowPart
 
 
 class ErrorsInOrder(NamedTuple):
     """Sums over rows in the order given, by which errors of a law that follow one another are told.
+
+    A row that is repeated at once is one.
 
     Attributes
     ----------
@@ -21,6 +25,8 @@ class ErrorsInOrder(NamedTuple):
         Sum of squared errors.
     product, product_square : float
         Sums over pairs of rows that follow one another, of the product of their errors.
+    first, last : array of shape (n_columns + 2,)
+        The first row and the last one: their columns, the target and its error.
     """
 
     n_rows: float
@@ -29,10 +35,25 @@ class ErrorsInOrder(NamedTuple):
     square: float
     product: float
     product_square: float
+    first: np.ndarray
+    last: np.ndarray
 
     def plus(self, other: "ErrorsInOrder") -> "ErrorsInOrder":
-        """Return the sums over both parts of the rows."""
-        return ErrorsInOrder(*(one + two for one, two in zip(self, other, strict=True)))
+        """Return the sums over these rows and those that follow: the same wherever they part."""
+        one, two = self.last[-1], other.first[-1]
+        is_repeated = float((self.last == other.first).all())
+        y = is_repeated * other.first[-2]
+        product = (1.0 - is_repeated) * one * two
+        return ErrorsInOrder(
+            self.n_rows + other.n_rows - is_repeated,
+            self.y + other.y - y,
+            self.y_square + other.y_square - y**2,
+            self.square + other.square - is_repeated * two**2,
+            self.product + other.product + product,
+            self.product_square + other.product_square + product**2,
+            self.first,
+            other.last,
+        )
 
     @property
     def n_independent(self) -> float:
@@ -44,7 +65,11 @@ class ErrorsInOrder(NamedTuple):
 
 
 def errors_in_order(law: Law, part: RowPart) -> ErrorsInOrder:
-    """Return the sums over a part of the rows; a row that is repeated at once is one."""
+    """Return the sums over a part of the rows."""
+    return part.ask(partial(_errors_of_piece, law), ErrorsInOrder.plus, ROWS)
+
+
+def _errors_of_piece(law: Law, part: RowPart) -> ErrorsInOrder:
     rows = np.column_stack([part.X, part.y])
     rows = rows[np.append(True, (rows[1:] != rows[:-1]).any(axis=1))]
     X, y = rows[:, :-1], rows[:, -1]
@@ -53,8 +78,9 @@ def errors_in_order(law: Law, part: RowPart) -> ErrorsInOrder:
     # Rows that are wrong may well follow one another.
     left = np.where(np.abs(left) < settings.FAR * law.error, left, 0.0)  # NaN is not
     products = left[1:] * left[:-1]
-    sums = (y.sum(), y @ y, left @ left, products.sum(), products @ products)
-    return ErrorsInOrder(len(y), *map(float, sums))
+    sums = map(float, (y.sum(), y @ y, left @ left, products.sum(), products @ products))
+    first, last = (np.append(rows[i], left[i]) for i in (0, -1))
+    return ErrorsInOrder(float(len(y)), *sums, first, last)
 
 
 def is_by_chance(law: Law, errors: ErrorsInOrder) -> bool:
