@@ -88,28 +88,32 @@ class Draw:
         columns = columns_of(part)
         weight = np.ones(columns.shape[1]) if part.weight is None else part.weight
         keys = row_keys(columns, self.seed)
-        first = self._candidates(keys)
-        # The order of weights, too, is that of what they are: sums round as they are ordered.
-        order = first[np.lexsort((weight[first], keys[first]))]
         whole = Sample(keys, columns, weight, len(keys), float(weight.sum()))
-        return self._first(whole, order)
+        return self._first(whole, self._order(keys, weight))
 
-    def _candidates(self, keys: np.ndarray) -> np.ndarray:
-        """Return the places of all rows that may be drawn: sorting all of many takes long."""
-        count = 2 * self.max_rows
-        while count < len(keys):
-            first = np.flatnonzero(keys <= np.partition(keys, count)[count])
-            if len(np.unique(keys[first])) >= self.max_rows:
-                return first
+    def _order(self, keys: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Return the places of all rows that may be drawn, in order; sorting all takes long."""
+        count = self.max_rows + self.max_rows // 4  # a few rows are repeated
+        while True:
+            first = np.arange(len(keys))
+            if count < len(keys):
+                first = np.flatnonzero(keys <= np.partition(keys, count)[count])
+            # The order of weights, too, is that of what they are: sums round as they are ordered.
+            order = first[np.lexsort((weight[first], keys[first]))]
+            n_distinct = 1 + np.count_nonzero(np.diff(keys[order]))
+            if len(first) == len(keys) or n_distinct >= self.max_rows:
+                return order
             count *= 4  # rows that are repeated count as one
-        return np.arange(len(keys))
 
     def combine(self, first: Sample, second: Sample) -> Sample:
         """Draw from two draws."""
+        # Of many draws most have hardly a row that comes before the last of all earlier ones.
+        last = first.keys[-1] if len(first.keys) == self.max_rows else np.uint64(2**64 - 1)
+        kept = slice(0, int(np.searchsorted(second.keys, last, side="right")))
         both = Sample(
-            np.concatenate([first.keys, second.keys]),
-            np.hstack([first.columns, second.columns]),
-            np.concatenate([first.weight, second.weight]),
+            np.concatenate([first.keys, second.keys[kept]]),
+            np.hstack([first.columns, second.columns[:, kept]]),
+            np.concatenate([first.weight, second.weight[kept]]),
             first.n_samples + second.n_samples,
             first.total_weight + second.total_weight,
         )

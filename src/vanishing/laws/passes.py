@@ -146,15 +146,17 @@ class Measure:
         missing = float(weight[~counted].sum())
         held = is_held_out(columns, self.seed)
         precision = np.ones_like(weight) if self.noise is None else self.noise.precision(columns)
-        folds = []
+        folds, whole = [], weight * precision
         with np.errstate(all="ignore"):  # sums of columns near 1e100 may be infinite
             for fold in (~held & good, held & good):
-                root = np.sqrt(weight[fold] * precision[fold])
-                j, r = jacobian[:, fold] * root, residual[fold] * root
-                folds.append((j @ j.T, j @ r, float(r @ r), float(weight[fold].sum())))
+                # Rows of the other fold weigh nothing: to copy those of one takes longer.
+                w, r = np.where(fold, whole, 0.0), np.where(fold, residual, 0.0)
+                j = jacobian * w
+                folds.append((j @ jacobian.T, j @ r, w @ r**2, weight @ fold))
             squares = np.array([np.nansum((weight * e**2)[counted]) for e in errors])
-            pull = jacobian[:, good] * (np.sqrt(weight[good]) * precision[good] * residual[good])
-            plain, noise = float(weight[good] @ residual[good] ** 2), pull @ pull.T
+            r = np.where(good, residual, 0.0)
+            pull = jacobian * (np.sqrt(weight) * precision * r)
+            plain, noise = float(weight @ r**2), pull @ pull.T
         gram, cross, square, total = (np.array(x) for x in zip(*folds, strict=True))
         return Sums(gram, cross, square, total, plain, squares, noise, missing)
 
