@@ -23,7 +23,8 @@ _NAMES = {"od280/od315_of_diluted_wines": "dilution"}
 @command("vanishing demo")
 def demo(
     out: Annotated[
-        Path, Option(help="Where to write the report; two others go to the same folder.")
+        Path,
+        Option(metavar="FILE", help="Where to write the report; two others go to the same folder."),
     ] = Path("vanishing_demo.html"),
 ):
     """See in seconds what this is for: which law holds, which rows break it, which class is it."""

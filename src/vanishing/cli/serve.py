@@ -13,7 +13,13 @@ from vanishing.cli.console import fail
 @command("vanishing app")
 def app(
     port: Annotated[
-        int, Option(min=0, max=65535, help="The port to listen at; 0 takes any that is free.")
+        int,
+        Option(
+            min=0,
+            max=65535,
+            metavar="NUMBER",
+            help="The port to listen at; 0 takes any that is free.",
+        ),
     ] = 0,
     browser: Annotated[
         bool, Option("--browser/--no-browser", help="Open the page in the browser.")
@@ -21,8 +27,9 @@ def app(
     host: Annotated[
         str,
         Option(
+            metavar="TEXT",
             help="The address to listen at. Any but this machine's own lets others in who have the "
-            "token; what they send is not encrypted."
+            "token; what they send is not encrypted.",
         ),
     ] = "127.0.0.1",
 ):
@@ -48,6 +55,7 @@ def mcp(
     out: Annotated[
         Path | None,
         Option(
+            metavar="FOLDER",
             help="The folder for reports and models.",
             show_default="a new one among the temporary folders",
         ),
