@@ -76,10 +76,10 @@ def predict(
     A classifier gives the label and the decision values; with two classes there is one decision
     value, named after the second class and positive where that is predicted. A detector of outliers
     gives the score, 1 for outliers and 0 for others, and of outliers the reason, the columns to
-    blame and what was expected of them. Of laws, the first that has the column is
-    solved for it; where there is no solution the cell is empty. Laws by group are told apart by the
-    column of groups of the fit. Equations of motion give the derivatives of their columns. Repair
-    and calibration give the repaired and the calibrated values. Other models give the values of
+    blame and what was expected of them. The first law that has the column is
+    solved for it; the cell is empty if there is no solution. The column of groups of the fit says
+    which law a row takes. Equations of motion give the derivatives of their columns. Repair and
+    calibration give the repaired and the calibrated values. Other models give the values of
     their equations or quantities.
 
     Columns that the model does not know are ignored; the others are treated as in the fit. A row
@@ -129,7 +129,7 @@ def report(
 
     The model may be a classifier, laws, a detector of outliers, conserved quantities, which need a
     column of runs, or equations of motion, which need one of times. Without labels, a report on a
-    classifier says nothing of errors.
+    classifier has no errors.
     """
     if not is_stdout(out):
         check_output(out, model, data)
