@@ -268,7 +268,8 @@ class EquationsOfMotion(HTMLRepresentation, MotionAnswers, Savable, BaseEstimato
             lines. Names of a frame are used in the equations. Of a source of rows, the columns of
             inputs.
         sample_weight : array-like of shape (n_samples,), default=None
-            How many observations each row stands for.
+            The weight of each row relative to the others; 1 / variance if you know that. ``noise``
+            is that of a row of mean weight.
         batches : array-like of shape (n_samples,), default=None
             The batch of each row, such as a material: one for all rows of a run. Equations then
             have the same terms in all batches, and some constants differ: `equations_` has one
