@@ -31,7 +31,7 @@ def warm_up():
                 fit()
             shown.add_row(words, f"{time.perf_counter() - begun:.1f}")
     printer.print(shown)
-    printer.print(f"What was compiled is in {_folder()}.", soft_wrap=True)
+    printer.print(f"The compiled code is in {_folder()}.", soft_wrap=True)
 
 
 def _folder() -> str:
