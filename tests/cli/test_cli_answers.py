@@ -155,6 +155,8 @@ def test_help_groups_commands_by_question(call):
     printed = call("--help").stdout
     assert printed.index("Which law holds?") < printed.index(" laws ")
     assert "Which class is it?" in printed and "With a saved model" in printed
+    servers = printed.index("For servers")
+    assert printed.index(" demo ") < printed.index(" laws ") < servers < printed.index(" warm-up ")
 
 
 @pytest.mark.parametrize("command", COMMAND_NAMES)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from vanishing.checks import install
-from vanishing.cli.app import command
+from vanishing.cli.app import FOR_MACHINES, command
 from vanishing.cli.console import console, fail, progress
 
 
@@ -27,7 +27,11 @@ def _known():
     }
 
 
-@command("vanishing reproduce performance --datasets bank,seeds --runs 2 --out DIR", _known)
+@command(
+    "vanishing reproduce performance --datasets bank,seeds --runs 2 --out DIR",
+    _known,
+    panel=FOR_MACHINES,
+)
 def reproduce(
     experiment: Annotated[
         str | None, Argument(help="EXPERIMENTS; none with --exact.", show_default=False)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from vanishing.cli.app import command
+from vanishing.cli.app import FOR_MACHINES, command
 from vanishing.cli.console import fail
 
 
@@ -47,7 +47,7 @@ def app(
     serve(host, port, browser)
 
 
-@command("vanishing mcp ~/measurements")
+@command("vanishing mcp ~/measurements", panel=FOR_MACHINES)
 def mcp(
     folders: Annotated[
         list[Path], Argument(help="The folders whose tables may be read; no others are.")
