@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.integrate import cumulative_trapezoid, solve_ivp
 from scipy.interpolate import make_smoothing_spline
 
-from vanishing import LawFinder, VanishingOutlierDetector
+from vanishing import EquationsOfMotion, LawFinder, VanishingOutlierDetector, check_law
 
 IMAGES = Path(__file__).parent / "images"
 # Okabe and Ito's colours, as in vanishing.plot.
@@ -77,6 +77,70 @@ def reductions():
     save(figure, "laws_reductions")
 
 
+def terms():
+    """Draw a sparse search: the error of fewer and fewer terms, and coefficients."""
+    random = np.random.default_rng(0)
+    x = random.uniform(1, 3, (200, 3))
+    powers = [(i, j, k) for i in range(4) for j in range(4 - i) for k in range(4 - i - j)][1:]
+    signs = ["", "{}", "{}²", "{}³"]
+    names = ["".join(signs[e].format(c) for c, e in zip("abc", p, strict=True)) for p in powers]
+    values = np.column_stack([np.prod(x**p, axis=1) for p in powers])
+    y = 3 * x[:, 0] * x[:, 1] - 2 * x[:, 2] ** 2 + 0.1 * random.normal(size=200)
+
+    def error(terms):
+        A = values[:, terms]
+        return np.std(y - A @ np.linalg.lstsq(A, y, rcond=None)[0])
+
+    chosen = list(range(len(powers)))
+    errors = {len(chosen): error(chosen)}
+    while len(chosen) > 1:
+        without = [[k for k in chosen if k != j] for j in chosen]
+        shorter = min(without, key=error)
+        if len(chosen) == 2:
+            law = chosen
+        chosen = shorter
+        errors[len(chosen)] = error(chosen)
+    figure, (left, right) = panels()
+    left.plot(list(errors), list(errors.values()), color=GREY, marker="o", markersize=4)
+    left.plot([2], [errors[2]], color=RED, marker="D")
+    left.axhline(0.1, color=GREEN, linestyle="--")
+    left.set(yscale="log", xlabel="terms", ylabel="rms error", title="one term less at a time")
+    left.xaxis.get_major_locator().set_params(integer=True)
+    left.annotate("noise", (19, 0.1), (0, 8), textcoords="offset points", ha="right", color=GREEN)
+    full = np.linalg.lstsq(values, y, rcond=None)[0]
+    few = np.zeros(len(powers))
+    few[law] = np.linalg.lstsq(values[:, law], y, rcond=None)[0]
+    places = np.arange(len(powers))
+    right.bar(places - 0.2, full, 0.4, color=GREY, label="all terms")
+    right.bar(places + 0.2, few, 0.4, color=RED, label="two terms")
+    right.set_xticks(places, names, rotation=90, fontsize=7)
+    right.set(ylabel="coefficient", title="the same fit, and the law")
+    right.legend(frameon=False)
+    save(figure, "laws_terms")
+
+
+def errors():
+    """Draw constants of repeated experiments, and what the standard errors of one promise."""
+    random = np.random.default_rng(0)
+    x = random.uniform(1, 3, (100, 1))
+    figure, axes = panels()
+    noises = ("noise of one size", 0.1 + 0 * x[:, 0]), ("noise that grows", 0.02 * x[:, 0] ** 3)
+    for ax, (title, noise) in zip(axes, noises, strict=True):
+        found, stds = [], []
+        for _ in range(300):
+            y = 2 * x[:, 0] + noise * random.normal(size=100)
+            law = check_law("y = k*x", pd.DataFrame(x, columns=["x"]), pd.Series(y, name="y"))
+            found.append(law.constants["k"][0])
+            stds.append(law.constants["k"][1])
+        ax.hist(found, 30, density=True, color=BLUE, alpha=0.5)
+        std = float(np.median(stds))
+        at = np.linspace(2 - 4 * std, 2 + 4 * std, 200)
+        normal = np.exp(-((at - 2) ** 2) / (2 * std**2)) / (std * np.sqrt(2 * np.pi))
+        ax.plot(at, normal, color=RED)
+        ax.set(xlabel="constant", ylabel="density", title=title)
+    save(figure, "laws_errors")
+
+
 def front():
     """Draw the equations that a search compares, and what the right one leaves."""
     random = np.random.default_rng(0)
@@ -116,18 +180,18 @@ def pump(n_wrong, seed=0, n_rows=600):
 
 
 def prediction():
-    """Draw a column, and what the others say of it."""
+    """Draw a column against another, and against its prediction."""
     rows = pump(12)
     wrong = np.arange(len(rows)) < 12
     (law,) = VanishingOutlierDetector().fit(rows).laws_
-    said = law.solve("power").predict(rows[["flow", "head", "power"]])
+    expected = law.solve("power").predict(rows[["flow", "head", "power"]])
     figure, (left, right) = panels()
-    for ax, x, label in ((left, rows.flow, "flow"), (right, said, "power, by flow and head")):
+    for ax, x, label in ((left, rows.flow, "flow"), (right, expected, "power, by flow and head")):
         ax.scatter(x[~wrong], rows.power[~wrong], color=BLUE, **DOTS)
         ax.scatter(x[wrong], rows.power[wrong], color=RED, s=25)
         ax.set(xlabel=label, ylabel="power")
     left.set_title("no reading is odd by itself")
-    right.set_title("beside its prediction, some are")
+    right.set_title("compared with its prediction, some are")
     save(figure, "outliers_prediction")
 
 
@@ -174,6 +238,26 @@ def threshold():
             title=f"{title}: {np.mean(scores < detector.offset_):.1%} alarms",
         )
     save(figure, "outliers_threshold")
+
+
+def reasons():
+    """Draw what is left of a row's score once each column takes the value expected of it."""
+    clean = pump(0)
+    clean["loss"] = 0.0004 * clean.flow**2 * (1 + 0.01 * np.random.default_rng(1).normal(size=600))
+    detector = VanishingOutlierDetector().fit(clean)
+    figure, axes = panels()
+    for ax, column in zip(axes, ("flow", "head"), strict=True):
+        row = clean.iloc[[100]].copy()
+        row[column] *= 1.2
+        left_over = [detector.score_samples(row)[0]]
+        for name in clean.columns:
+            tried = pd.concat([row] * 400, ignore_index=True)
+            tried[name] = np.linspace(clean[name].min(), clean[name].max(), 400)
+            left_over.append(detector.score_samples(tried).max())
+        ax.bar(["as it is", *clean.columns], left_over, color=[GREY, *[BLUE] * 4])
+        ax.axhline(detector.offset_, color=RED)
+        ax.set(ylabel="best score if the column may move", title=f"{column} was misread")
+    save(figure, "outliers_reasons")
 
 
 # -- Motion ---------------------------------------------------------------------------------------
@@ -227,7 +311,7 @@ def integrals():
     right.plot(t, rows[0] - best * terms[0], color=GREY, label="without x y")
     right.legend(frameon=False)
     right.set(
-        xlabel="t", ylabel="x less its integrals", title="the right equation keeps it constant"
+        xlabel="t", ylabel="x minus its integrals", title="the right equation keeps it constant"
     )
     save(figure, "motion_integrals")
 
@@ -253,12 +337,44 @@ def shooting():
     save(figure, "motion_shooting")
 
 
+def selection():
+    """Draw the effect of rates on the path, and the equations of a search."""
+    t, clean, rows = run()
+    figure, (left, right) = panels()
+    for j, label in enumerate(("prey", "prey · predators")):
+        rates = RATES.copy()
+        rates[j] *= 1.01
+        moved = solve_ivp(
+            lambda s, x, r=rates: slopes(s, x, r), (0, 20), [10.0, 5.0], t_eval=t, rtol=1e-9
+        ).y
+        left.plot(t, moved[0] - clean[0], label=label)
+    left.legend(frameon=False)
+    left.set(xlabel="t", ylabel="change of prey", title="each rate by 1 % more")
+    model = EquationsOfMotion().fit(pd.DataFrame(rows.T, columns=["prey", "predators"]), t)
+    equations = {equation.target: equation for equation in model.equations_}
+    labels, scores = zip(
+        *(
+            (f"{name}: {term.replace('*', ' · ')}", abs(coef / std))
+            for name, equation in equations.items()
+            for term, coef, std in zip(
+                equation.terms, equation.coef, equation.coef_std, strict=True
+            )
+        ),
+        strict=True,
+    )
+    right.barh(labels, scores, color=RED)
+    right.set(xlabel="coefficient over its standard error", title="each term is needed")
+    save(figure, "motion_selection")
+
+
 def main():
     """Write all pictures."""
     with mpl.rc_context({"axes.titlesize": "medium", "font.size": 9}):
-        for draw in (products, reductions, front, prediction, weights, threshold):
+        for draw in (products, reductions, terms, front, errors):
             draw()
-        for draw in (smoothing, integrals, shooting):
+        for draw in (prediction, weights, threshold, reasons):
+            draw()
+        for draw in (smoothing, integrals, shooting, selection):
             draw()
 
 

@@ -1,6 +1,6 @@
 """Make examples/tour.ipynb of examples/plot_tour.py, and run it: the notebook has what it printed.
 
-python -m pip install -e '.[docs,app]' nbclient ipykernel && python docs/make_tour.py
+python -m pip install -e ".[docs,app]" nbclient ipykernel && python docs/make_tour.py
 """
 
 import re

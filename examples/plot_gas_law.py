@@ -34,7 +34,7 @@ print(gas.assign(p=p).head(4).round(3).to_string(index=False))
 # The law
 # -------
 # No form is given, and no tolerance; only the units of the columns, so that the constant gets its
-# own (this needs pint, ``python -m pip install '.[units]'``):
+# own (this needs pint, ``python -m pip install ".[units]"``):
 
 units = {"n": "mol", "T": "K", "V": "m^3", "p": "Pa"}
 finder = LawFinder(units=units).fit(gas, p)

@@ -93,6 +93,8 @@ def main(arguments=None) -> int:
     options = parser.parse_args(arguments)
     if options.limit is not None and options.limit < 1:
         parser.error("--limit is at least 1.")
+    if options.json is not None and not options.json.parent.is_dir():
+        parser.error(f"--json {options.json}: there is no such folder.")
     suite = suite_of(options.suite)
     try:
         cases, unreadable = run(suite, options.folder, options.limit)

@@ -2,11 +2,15 @@
 
 import io
 import json
+import os
+import re
+import subprocess
 import sys
 
 import pytest
-from commands import caller, check_failed, run
+from commands import RUN, caller, check_failed, run
 
+from vanishing.cli import COMMANDS as COMMAND_NAMES
 from vanishing.questions import EXAMPLES, QUESTIONS
 
 for package in ("pandas", "typer", "rich"):
@@ -93,6 +97,34 @@ def test_from_standard_input_to_standard_output(call, tables, monkeypatch):
     check_failed(piped("repair", "-", "--json", "--out", "-"), "both print: choose one")
 
 
+def test_a_model_may_come_on_standard_input(call, tables, monkeypatch):
+    saved = call("laws", tables["gas"], *COMMANDS["gas"][1:], "--out", "-").stdout
+
+    def piped(*arguments):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(saved.encode())))
+        return call(*arguments)
+
+    assert "p = 8.3" in piped("show", "-").stdout
+    assert '"n"' in piped("export", "-", "--to", "sql").stdout
+    predicted = piped("predict", "-", tables["gas"], "--out", "-").stdout.splitlines()
+    assert predicted[0] == "p" and len(predicted) == 401
+    check_failed(piped("predict", "-", "-"), "Standard input has one file")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="closed pipes are other errors there")
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_files_are_written_where_nobody_reads_what_is_printed(tables, tmp_path, more):
+    model = tmp_path / "model.json"
+    typed = [*COMMANDS["gas"][:1], tables["gas"], *COMMANDS["gas"][1:], "--out", model, *more]
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-c", RUN, *map(str, typed)]
+    result = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=300)
+    os.close(writer)
+    assert result.returncode == 141 and result.stderr == ""
+    assert json.loads(model.read_text())["model"]["kind"] == "LawFinder"
+
+
 def test_the_exit_status_says_what_happened(call, tables, tmp_path):
     plain = tmp_path / "plain.csv"
     plain.write_text("a,b\n" + "".join(f"{i % 7},{i * i % 11}\n" for i in range(40)))
@@ -123,6 +155,15 @@ def test_help_groups_commands_by_question(call):
     printed = call("--help").stdout
     assert printed.index("Which law holds?") < printed.index(" laws ")
     assert "Which class is it?" in printed and "With a saved model" in printed
+    servers = printed.index("For servers")
+    assert printed.index(" demo ") < printed.index(" laws ") < servers < printed.index(" warm-up ")
+
+
+@pytest.mark.parametrize("command", COMMAND_NAMES)
+def test_help_has_words_for_values_and_none_for_flags(call, command):
+    printed = call(command, "--help").stdout
+    options = [line for line in printed.splitlines() if re.match(r"│[ *]+--", line)]
+    assert options and not [line for line in options if re.search(r"<[a-z]+[ >]|list\[", line)]
 
 
 def test_files_have_the_endings_that_their_question_promises(tables):

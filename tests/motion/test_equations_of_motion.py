@@ -85,6 +85,28 @@ def test_order_of_rows_and_repeated_rows_change_nothing():
     assert set(plain.equations_[0].terms) == {"x0", "x0*x1"}
 
 
+def test_weights_are_one_over_variance_in_any_unit():
+    X, t, groups = make_motion("predator prey", 3, 60, noise=0.0, random_state=0)
+    random = np.random.default_rng(0)
+    deviation = random.choice([0.3, 2.0], (len(X), 1))
+    noisy = X + 0.02 * X.std(axis=0) * deviation * random.normal(size=X.shape)
+    weight = 1.0 / deviation[:, 0] ** 2
+    plain = EquationsOfMotion(functions=()).fit(noisy, t, groups)
+    one, two = (
+        EquationsOfMotion(functions=()).fit(noisy, t, groups, sample_weight=scale * weight)
+        for scale in (1.0, 100.0)
+    )
+    assert one.verdict_.startswith("obeys")
+    assert list(map(str, one.equations_)) == list(map(str, two.equations_))
+    for weighted, unweighted in zip(one.equations_, plain.equations_, strict=True):
+        assert set(weighted.terms) == set(unweighted.terms)
+        assert (weighted.coef_std < 0.5 * unweighted.coef_std).all()
+    prey = one.equations_[0]
+    true = {"x0": 1.1, "x0*x1": -0.4}
+    for term, coef, std in zip(prey.terms, prey.coef, prey.coef_std, strict=True):
+        assert coef == pytest.approx(true[term], abs=4 * std)
+
+
 def test_runs_held_out_confirm():
     X, t, groups = make_motion("predator prey", 4, 60, noise=0.02, random_state=1)
     model = EquationsOfMotion(functions=()).fit(X, t, groups)

@@ -523,3 +523,12 @@ def test_files_are_in_the_order_of_their_numbers(tmp_path):
         (tmp_path / name).write_text("")
     assert [path.name for path in files_of(tmp_path, "*.csv")] == ["1.csv", "2.csv", "10.csv"]
     assert files_of(tmp_path / "a.txt", "*.csv") == [tmp_path / "a.txt"]
+
+
+def test_a_file_that_cannot_be_written_is_named_before_the_work(capsys, tmp_path):
+    (tmp_path / "expressions.yaml").write_text(FASTSRB)
+    nowhere = tmp_path / "nowhere" / "a.json"
+    with pytest.raises(SystemExit) as left:
+        external.main(["fastsrb", str(tmp_path), "--json", str(nowhere)])
+    printed = capsys.readouterr()
+    assert left.value.code == 2 and str(nowhere) in printed.err and printed.out == ""

@@ -76,3 +76,18 @@ def test_it_builds_without_warnings(tmp_path):
     html = page.read_text(encoding="utf-8")
     assert "<math" in html and html.count('class="csl-entry"') >= 15
     assert "???" not in html
+
+
+def test_it_builds_with_sphinx_without_warnings(tmp_path):
+    """Where there is no pandoc: citations stay as they are written, all else is checked."""
+    pytest.importorskip("myst_parser")
+    build = pytest.importorskip("sphinx.cmd.build")
+    (tmp_path / "conf.py").write_text(
+        'extensions = ["myst_parser"]\nroot_doc = "paper"\n'
+        'myst_enable_extensions = ["attrs_inline", "dollarmath"]\n'
+    )
+    folder = tmp_path / "html"
+    options = ["-W", "-q", "-b", "html", "-c", tmp_path, "-d", tmp_path / "doctrees"]
+    assert build.main([*map(str, options), str(PAPER.parent), str(folder)]) == 0
+    html = (folder / "paper.html").read_text(encoding="utf-8")
+    assert "Statement of need" in html and 'class="math' in html and "<img" in html

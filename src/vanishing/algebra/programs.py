@@ -230,7 +230,7 @@ class SQL(Spaced):
 
     def name(self, name: str) -> str:
         """Write a name."""
-        # SQL divides whole numbers without a rest.
+        # SQL truncates integer division.
         return f"CAST({sql_identifier(name)} AS DOUBLE PRECISION)"
 
     def raised(self, base: Written, exponent: float) -> Written:

@@ -31,6 +31,10 @@ app = typer.Typer(
 )
 
 
+# The panel of commands that ask no question.
+FOR_MACHINES = "For servers, agents and the paper"
+
+
 def command(example, names=dict, panel="To look around"):
     """Return a decorator that makes a function the command of its name.
 

@@ -16,6 +16,7 @@ from vanishing.cli.app import command
 from vanishing.cli.console import (
     check_output,
     fail,
+    is_stdin,
     is_stdout,
     print_answer,
     print_json,
@@ -77,11 +78,16 @@ def out_parameter(question: Question) -> inspect.Parameter:
     first, *others = question.writes
     words = [f"{', '.join(endings)} for {what}" for endings, what in [first, *others]]
     help = f"File to write, may be repeated: {'; '.join(words)}; other names mean the first."
-    declared = typer.Option("--out", help=f"{help} - prints it.", show_default="the screen alone")
+    declared = typer.Option(
+        "--out", help=f"{help} - prints it.", show_default="the screen alone", metavar="FILE"
+    )
     return _parameter("out", Annotated[list[Path] | None, declared])
 
 
-Data = Annotated[Path, typer.Argument(help=f"A table: {known_endings()}; or - for standard input.")]
+Data = Annotated[
+    Path,
+    typer.Argument(help=f"A table: {known_endings()}; or - for standard input.", metavar="DATA"),
+]
 DATA = _parameter("data", Data, REQUIRED)
 JSON = _parameter(
     "json",
@@ -98,7 +104,9 @@ _CELLS = _parameter(
     "report",
     Annotated[
         Path | None,
-        typer.Option("--report", help="As --out, with one line per cell.", show_default=False),
+        typer.Option(
+            "--report", metavar="FILE", help="As --out, with one line per cell.", show_default=False
+        ),
     ],
 )
 _EQUATIONS = _parameter(
@@ -121,15 +129,28 @@ def table_of(data: Path, typed: dict[str, Any], stack: ExitStack) -> QuestionTab
     """Return a table and take its options out of those that were typed; - is standard input."""
     chosen = {o.name: typed.pop(o.name) for o in READING if o.name in typed}
     reading = Reading(**chosen)
-    if not is_stdout(data):
-        return QuestionTable(data, reading)  # options are checked before the file is looked for
+    # Options are checked before the file is looked for.
+    return QuestionTable(input_file(data, stack), reading, "-" if is_stdin(data) else "")
+
+
+def input_file(path: Path, stack: ExitStack) -> Path:
+    """Return a file to read; "-" is what comes on standard input, kept while the stack is open."""
+    if not is_stdin(path):
+        return path
     start = sys.stdin.buffer.read(4)
     kind = {b"PAR1": ".parquet", b"PK\x03\x04": ".xlsx"}.get(start, ".csv")
-    path = Path(stack.enter_context(tempfile.TemporaryDirectory()), f"stdin{kind}")
-    with path.open("wb") as file:
+    kept = Path(stack.enter_context(tempfile.TemporaryDirectory()), f"stdin{kind}")
+    with kept.open("wb") as file:
         file.write(start)
         shutil.copyfileobj(sys.stdin.buffer, file)
-    return QuestionTable(path, reading, "-")
+    return kept
+
+
+def input_files(model: Path, data: Path, stack: ExitStack) -> Path:
+    """Return the file of a model, or of rules, for a table; one of both may be "-"."""
+    if is_stdin(model) and is_stdin(data):
+        fail("Standard input has one file: give the model or the table by its name.")
+    return input_file(model, stack)
 
 
 def check_files(outs: Iterable[Path], question: Question, json: bool, *inputs: Path) -> None:
@@ -184,9 +205,9 @@ def _asked(question: Question, data: Path, typed: dict[str, Any]) -> None:
         for note in answer.notes:
             say(note)
         prints = [path for path in wanted if is_stdout(path)]
-        if not prints and not json:
-            print_answer(answer)
-        done = deliver(answer, wanted)
+        done = deliver(answer, wanted)  # before anything is printed: the reader may go away
+    if not prints and not json:
+        print_answer(answer)
     if json:
         print_json(answer.to_dict())
     elif done and not prints:
@@ -233,8 +254,9 @@ def _motion(data: Path, **typed):
     _asked(question, data, typed)
 
 
-def _check(data: Path, **typed):
-    _asked(QUESTIONS["check"], data, typed)
+def _check(rules: Path, data: Path, **typed):
+    with ExitStack() as stack:
+        _asked(QUESTIONS["check"], data, typed | {"rules": input_files(rules, data, stack)})
 
 
 _join(QUESTIONS["laws"], "Which law holds?")
@@ -267,12 +289,13 @@ _join(QUESTIONS["outliers"], "Which rows break the laws?", [_SAVE])
 _join(QUESTIONS["rules"], "Which rows break the laws?")
 check = QUESTIONS["check"]
 rules, *others = check.options
+Rules = Annotated[Path, typer.Argument(help=rules.help, metavar="RULES")]
 _command(
     check,
     "Which rows break the laws?",
     _check,
     [
-        _parameter("rules", Annotated[Path, typer.Argument(help=rules.help)], REQUIRED),
+        _parameter("rules", Rules, REQUIRED),
         DATA,
         *map(parameter, others),
         out_parameter(check),

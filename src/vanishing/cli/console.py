@@ -14,6 +14,7 @@ from vanishing.questions import Answer, AnswerTable, File
 from vanishing.tables.errors import TableError
 
 UNREADABLE = 2  # the exit status of wrong options, and of what cannot be read or written
+CLOSED = 141  # that of programs whose output nobody reads any more, as shells have it
 _UNWRAPPED = 10_000  # columns of a pipe: its reader wants an equation on one line
 
 
@@ -21,8 +22,12 @@ def console(*, error=False, wrapped=True):
     """Return a console that prints text as it is: brackets in names of columns are no markup."""
     from rich.console import Console
 
+    class Output(Console):
+        def on_broken_pipe(self):
+            raise  # for `sentences`
+
     pipe = not (sys.stderr if error else sys.stdout).isatty() and "COLUMNS" not in os.environ
-    return Console(
+    return Output(
         stderr=error,
         markup=False,
         highlight=False,
@@ -75,12 +80,13 @@ def sentences():
         warnings.showwarning = _print_warning
         try:
             yield
+            sys.stdout.flush()  # while errors of it can still be told
         except KeyboardInterrupt:
             fail("Interrupted: nothing was written.", 130)
         except BrokenPipeError:
             # The reader of our output is gone; Python must not complain when it flushes the rest.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise SystemExit(UNREADABLE) from None
+            raise SystemExit(CLOSED) from None
         except TableError as error:
             *lines, last = str(error).splitlines()
             for line in lines:
@@ -207,8 +213,13 @@ def write(out: Path, file: File) -> None:
 
 
 def is_stdout(out: Path | None) -> bool:
-    """Say whether "-" was typed for the name of a file."""
+    """Say whether "-" was typed for the name of a file to write."""
     return str(out) == "-"
+
+
+def is_stdin(file: Path) -> bool:
+    """Say whether "-" was typed for the name of a file to read."""
+    return str(file) == "-"
 
 
 def share(part, whole) -> str:

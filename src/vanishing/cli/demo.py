@@ -23,7 +23,8 @@ _NAMES = {"od280/od315_of_diluted_wines": "dilution"}
 @command("vanishing demo")
 def demo(
     out: Annotated[
-        Path, Option(help="Where to write the report; two others go to the same folder.")
+        Path,
+        Option(metavar="FILE", help="Where to write the report; two others go to the same folder."),
     ] = Path("vanishing_demo.html"),
 ):
     """See in seconds what this is for: which law holds, which rows break it, which class is it."""
@@ -52,13 +53,13 @@ def demo(
     ):
         printer.print(words)
         printer.print(f"  {path.resolve()}", soft_wrap=True)
-    printer.print("Try a table of yours, in which the column E is to be explained:")
+    printer.print("Now try a table of yours. To explain its column E:")
     printer.print("  vanishing laws table.csv --target E --out laws.json")
-    printer.print("or in which rows may be wrong:")
+    printer.print("To find its wrong rows:")
     printer.print("  vanishing outliers table.csv --explain --out scored.csv")
-    printer.print("or which follows something over the time t:")
+    printer.print("To find how its columns move over the time t:")
     printer.print("  vanishing motion table.csv --time t --equations --out motion.json")
-    printer.print("or in which the column label has classes to tell apart:")
+    printer.print("To tell apart the classes in its column label:")
     printer.print("  vanishing fit table.csv --target label --tune --out model.json")
     printer.print("  vanishing show model.json")
     printer.print("  vanishing report model.json table.csv --out report.html")

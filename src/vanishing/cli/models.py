@@ -10,7 +10,7 @@ from typer import Argument, Option, echo
 
 from vanishing.algebra.writing import printable
 from vanishing.cli.app import command
-from vanishing.cli.asking import Data, reading_parameters, table_of
+from vanishing.cli.asking import Data, input_file, input_files, reading_parameters, table_of
 from vanishing.cli.console import (
     check_output,
     console,
@@ -27,7 +27,10 @@ from vanishing.questions.exporting import LANGUAGES, exported
 from vanishing.questions.models import loaded_model
 
 _PANEL = "With a saved model"
-Model = Annotated[Path, Argument(help="A model that fit or another command saved.")]
+Model = Annotated[
+    Path,
+    Argument(help="A model that fit or another command saved; or -.", metavar="MODEL"),
+]
 
 
 def _with_table(function):
@@ -46,11 +49,17 @@ def predict(
     data: Data,
     out: Annotated[
         Path | None,
-        Option(help="CSV file to write; - prints it.", show_default="the first rows are shown"),
+        Option(
+            metavar="FILE",
+            help="CSV file to write; - prints it.",
+            show_default="the first rows are shown",
+        ),
     ] = None,
     column: Annotated[
         str | None,
-        Option(help="For laws: the column to solve for.", show_default="the target"),
+        Option(
+            metavar="COLUMN", help="For laws: the column to solve for.", show_default="the target"
+        ),
     ] = None,
     std: Annotated[
         bool,
@@ -67,10 +76,10 @@ def predict(
     A classifier gives the label and the decision values; with two classes there is one decision
     value, named after the second class and positive where that is predicted. A detector of outliers
     gives the score, 1 for outliers and 0 for others, and of outliers the reason, the columns to
-    blame and what was expected of them. Of laws, the first that has the column is
-    solved for it; where there is no solution the cell is empty. Laws by group are told apart by the
-    column of groups of the fit. Equations of motion give the derivatives of their columns. Repair
-    and calibration give the repaired and the calibrated values. Other models give the values of
+    blame and what was expected of them. The first law that has the column is
+    solved for it; the cell is empty if there is no solution. The column of groups of the fit says
+    which law a row takes. Equations of motion give the derivatives of their columns. Repair and
+    calibration give the repaired and the calibrated values. Other models give the values of
     their equations or quantities.
 
     Columns that the model does not know are ignored; the others are treated as in the fit. A row
@@ -79,7 +88,8 @@ def predict(
     if out is not None and not is_stdout(out):
         check_output(out, model, data)
     with ExitStack() as stack, progress("Predicting"):
-        answer = apply(model, table_of(data, typed, stack), column=column, std=std)
+        file = input_files(model, data, stack)
+        answer = apply(file, table_of(data, typed, stack), column=column, std=std)
     _finish(answer, out, json)
 
 
@@ -88,10 +98,11 @@ def predict(
 def report(
     model: Model,
     data: Data,
-    out: Annotated[Path, Option(help="HTML file to write.")] = Path("report.html"),
+    out: Annotated[Path, Option(metavar="FILE", help="HTML file to write.")] = Path("report.html"),
     target: Annotated[
         str | None,
         Option(
+            metavar="COLUMN",
             help="For classifiers: the column of the labels.",
             show_default="that of the fit, or the only column that the model does not use",
         ),
@@ -99,6 +110,7 @@ def report(
     run: Annotated[
         str | None,
         Option(
+            metavar="COLUMN",
             help="For motion: the column that says which run a row belongs to.",
             show_default="that of the fit",
         ),
@@ -106,7 +118,9 @@ def report(
     time: Annotated[
         str | None,
         Option(
-            help="For motion and outliers: the column of times.", show_default="that of the fit"
+            metavar="COLUMN",
+            help="For motion and outliers: the column of times.",
+            show_default="that of the fit",
         ),
     ] = None,
     **typed: Any,
@@ -115,13 +129,14 @@ def report(
 
     The model may be a classifier, laws, a detector of outliers, conserved quantities, which need a
     column of runs, or equations of motion, which need one of times. Without labels, a report on a
-    classifier says nothing of errors.
+    classifier has no errors.
     """
     if not is_stdout(out):
         check_output(out, model, data)
     with ExitStack() as stack:
+        file = input_files(model, data, stack)
         table = table_of(data, typed, stack)
-        answer = report_on(model, table, target=target, run=run, time=time)
+        answer = report_on(file, table, target=target, run=run, time=time)
         with console(error=True).status("Writing the report"):
             _finish(answer, out, json=False)
 
@@ -146,6 +161,7 @@ def show(
     units: Annotated[
         str | None,
         Option(
+            metavar="WORD",
             help="original, or scaled (columns as the model sees them).",
             show_default="original where the scaling allows it",
         ),
@@ -154,6 +170,7 @@ def show(
         int | None,
         Option(
             min=1,
+            metavar="NUMBER",
             help="How many equations per class, laws or quantities to print.",
             show_default="10 per class; laws, quantities and formats: all",
         ),
@@ -175,7 +192,8 @@ def show(
         fail(f"--units must be scaled or original; got {units!r}.")
     if len(formats) > 1:
         fail(f"Choose one of {' and '.join(f'--{name}' for name in formats)}.")
-    fitted, _ = loaded_model(model)
+    with ExitStack() as stack:
+        fitted, _ = loaded_model(input_file(model, stack))
     if top is None and not formats and not everything and hasattr(fitted, "classes_"):
         top = 10
     original = None if units is None else units == "original"
@@ -224,9 +242,12 @@ def _sympy(formula) -> str:
 )
 def export(
     model: Model,
-    to: Annotated[str, Option(help="One of LANGUAGES.", show_default=False)],
+    to: Annotated[str, Option(metavar="WORD", help="One of LANGUAGES.", show_default=False)],
     out: Annotated[
-        Path, Option(help="File to write; - prints it. onnx needs one.", show_default=False)
+        Path,
+        Option(
+            metavar="FILE", help="File to write; - prints it. onnx needs one.", show_default=False
+        ),
     ] = Path("-"),
 ):
     """Write a model so that other systems can use it, without this library.
@@ -240,7 +261,8 @@ def export(
         check_output(out, model)
     elif not LANGUAGES[to].is_text:
         fail(f"--to {to} needs --out: a file such as model{LANGUAGES[to].ending}.")
-    fitted, _ = loaded_model(model)
+    with ExitStack() as stack:
+        fitted, _ = loaded_model(input_file(model, stack))
     from vanishing.persistence.files import write_atomically
 
     written = exported(fitted, to)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from vanishing.checks import install
-from vanishing.cli.app import command
+from vanishing.cli.app import FOR_MACHINES, command
 from vanishing.cli.console import console, fail, progress
 
 
@@ -27,7 +27,11 @@ def _known():
     }
 
 
-@command("vanishing reproduce performance --datasets bank,seeds --runs 2 --out DIR", _known)
+@command(
+    "vanishing reproduce performance --datasets bank,seeds --runs 2 --out DIR",
+    _known,
+    panel=FOR_MACHINES,
+)
 def reproduce(
     experiment: Annotated[
         str | None, Argument(help="EXPERIMENTS; none with --exact.", show_default=False)
@@ -37,30 +41,39 @@ def reproduce(
         Option("--exact", help="Replay the authors' published runs, and compare run by run."),
     ] = False,
     data_dir: Annotated[
-        Path | None, Option(help="Folder with the data sets; by default VANISHING_DATA, or OpenML.")
+        Path | None,
+        Option(
+            metavar="FOLDER",
+            help="Folder with the data sets; by default VANISHING_DATA, or OpenML.",
+        ),
     ] = None,
     datasets: Annotated[
-        str | None, Option(help="Names with commas between, of DATASETS; by default all.")
+        str | None,
+        Option(metavar="TEXT", help="Names with commas between, of DATASETS; by default all."),
     ] = None,
     algorithms: Annotated[
         str | None,
         Option(
+            metavar="TEXT",
             help="Likewise, of ALGORITHMS; by default those of the experiment. With --exact of "
-            "PUBLISHED; by default all."
+            "PUBLISHED; by default all.",
         ),
     ] = None,
     runs: Annotated[
         int | None,
         Option(
             min=1,
+            metavar="NUMBER",
             help="Number of 60/40 splits; by default 10, with --search 2 of large data sets.",
         ),
     ] = None,
     papers: Annotated[
-        str | None, Option(help="With --exact: the runs of PAPERS; by default both.")
+        str | None,
+        Option(metavar="TEXT", help="With --exact: the runs of PAPERS; by default both."),
     ] = None,
     borders: Annotated[
-        str | None, Option(help="With --exact: runs with the border gb or bb; by default all.")
+        str | None,
+        Option(metavar="WORD", help="With --exact: runs with the border gb or bb; by default all."),
     ] = None,
     search: Annotated[
         bool,
@@ -71,10 +84,13 @@ def reproduce(
         Option(
             "--n-jobs",
             "--jobs",
+            metavar="NUMBER",
             help="Threads or processes inside a run; with --exact, runs at the same time.",
         ),
     ] = None,
-    out: Annotated[Path, Option(help="Folder for runs, tables and pictures.")] = Path("results"),
+    out: Annotated[
+        Path, Option(metavar="FOLDER", help="Folder for runs, tables and pictures.")
+    ] = Path("results"),
     as_published: Annotated[
         bool,
         Option("--as-published", help="C = 1 for PCGAVI* and ABM*, as in the published figures."),

@@ -6,14 +6,20 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from vanishing.cli.app import command
+from vanishing.cli.app import FOR_MACHINES, command
 from vanishing.cli.console import fail
 
 
 @command("vanishing app")
 def app(
     port: Annotated[
-        int, Option(min=0, max=65535, help="The port to listen at; 0 takes any that is free.")
+        int,
+        Option(
+            min=0,
+            max=65535,
+            metavar="NUMBER",
+            help="The port to listen at; 0 takes any that is free.",
+        ),
     ] = 0,
     browser: Annotated[
         bool, Option("--browser/--no-browser", help="Open the page in the browser.")
@@ -21,8 +27,9 @@ def app(
     host: Annotated[
         str,
         Option(
+            metavar="TEXT",
             help="The address to listen at. Any but this machine's own lets others in who have the "
-            "token; what they send is not encrypted."
+            "token; what they send is not encrypted.",
         ),
     ] = "127.0.0.1",
 ):
@@ -40,7 +47,7 @@ def app(
     serve(host, port, browser)
 
 
-@command("vanishing mcp ~/measurements")
+@command("vanishing mcp ~/measurements", panel=FOR_MACHINES)
 def mcp(
     folders: Annotated[
         list[Path], Argument(help="The folders whose tables may be read; no others are.")
@@ -48,6 +55,7 @@ def mcp(
     out: Annotated[
         Path | None,
         Option(
+            metavar="FOLDER",
             help="The folder for reports and models.",
             show_default="a new one among the temporary folders",
         ),

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from vanishing.cli.app import command
+from vanishing.cli.app import FOR_MACHINES, command
 from vanishing.cli.console import console, progress, table
 
 _ROWS = 200  # of the tables that are fitted; what is compiled does not depend on them
 
 
-@command("vanishing warm-up")
+@command("vanishing warm-up", panel=FOR_MACHINES)
 def warm_up():
     """Compile the solvers now, so that later commands and programs start at once.
 
@@ -31,7 +31,7 @@ def warm_up():
                 fit()
             shown.add_row(words, f"{time.perf_counter() - begun:.1f}")
     printer.print(shown)
-    printer.print(f"What was compiled is in {_folder()}.", soft_wrap=True)
+    printer.print(f"The compiled code is in {_folder()}.", soft_wrap=True)
 
 
 def _folder() -> str:

@@ -41,8 +41,8 @@ def loop_invariants(table: Table, max_degree: int | None = None) -> list[ExactPo
         Whole numbers, of any size as integers; also stored as floats. Variables that are the same
         in all rows are left out.
     max_degree : int, default=None
-        Largest degree of an invariant. By default up to 6, as far as there are rows and no more
-        than 130 monomials at a time.
+        Largest degree of an invariant. By default up to 6, while rows suffice and there are at
+        most 130 monomials at a time.
 
     Returns
     -------

@@ -26,7 +26,7 @@ class LawsByGroup(Immutable, Savable):
     verdict : str, default=""
         Whether the form holds in all groups, and which constants differ.
     p_values : mapping from str to float, default=()
-        How likely it is by chance that a constant differs between groups as much as it does.
+        The probability that a constant differs between groups as much by chance.
     differing : sequence of str, default=()
         Constants that differ between groups.
 
@@ -97,7 +97,7 @@ class LawsByGroup(Immutable, Savable):
 
     @property
     def p_values(self) -> dict[str, float]:
-        """How likely it is by chance that a constant differs as much as it does."""
+        """The probability that a constant differs between groups as much by chance."""
         return dict(self._p_values)
 
     @property

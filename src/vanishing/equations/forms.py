@@ -368,7 +368,7 @@ def times_power(form: Form) -> Form:
 
 
 def register_form(name: str, text: str) -> None:
-    """Make all searches from now on try a curve of your own, beside those of the library.
+    """Make all searches from now on try a curve of your own, besides those of the library.
 
     ``LawFinder`` tries it as a law, and ``EquationsOfMotion`` as a term, if it is in x alone.
 

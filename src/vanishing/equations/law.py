@@ -70,7 +70,7 @@ class Law(FittedTerms):
     constants : mapping from str to (float, float), default=()
         Constants of an equation that was checked: values and standard errors.
     constant_units : mapping from str to str, default=()
-        Units of these constants, as far as those of the columns determine them.
+        Units of these constants, if those of the columns determine them.
     units : Units, default=None
         Of the columns: numbers are then written with theirs.
     offsets : array-like of shape (n_columns,), default=None
@@ -233,7 +233,7 @@ class Law(FittedTerms):
 
     @property
     def constant_units(self) -> dict[str, str]:
-        """Units of these constants, as far as those of the columns determine them."""
+        """Units of these constants, if those of the columns determine them."""
         return dict(self._constant_units)
 
     @property

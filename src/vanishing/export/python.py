@@ -20,7 +20,7 @@ _RESERVED = (
 
 _SPARSE = '''
 def _sparse(shape, rows, columns, values):
-    """Return an array that is zero but for some entries."""
+    """Return an array of zeros, except for some entries."""
     array = np.zeros(shape)
     array[rows, columns] = values
     return array
@@ -49,7 +49,7 @@ def _nearest(at, groups, equal):
 
 _IN_CHUNKS = '''
 def _in_chunks(X, output):
-    """Return an output of all rows, of which some are looked at at a time."""
+    """Return an output of all rows, computed a few thousand at a time."""
     X = np.asarray(X, dtype=np.float64)
     if X.ndim != 2 or X.shape[1] != N_FEATURES:
         raise ValueError(f"X must have {N_FEATURES} columns; its shape is {X.shape}.")

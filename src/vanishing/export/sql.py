@@ -55,11 +55,11 @@ def to_sql(model: object, output: str | None = None) -> str:
     Notes
     -----
     Names of columns are quoted: ``"a ""quoted"" name"``. Columns are cast to DOUBLE PRECISION,
-    since SQL divides whole numbers without a rest. Where a column is NULL the result is. What has
-    no value, such as the logarithm of a negative number, is NULL in SQLite and an error in
-    PostgreSQL. Labels of a detector take less than its scores: what is needed for few rows alone
-    is computed for these, as its neighbours are, whose coordinates have ten digits. With
-    ``scale="quantile"`` the text is long: a line for each quantile of each column.
+    since SQL truncates integer division. If a column is NULL, the result is NULL. Functions without
+    a value, such as the logarithm of a negative number, are NULL in SQLite and an error in
+    PostgreSQL. Labels of a detector take less time than its scores: neighbours, whose coordinates
+    have ten digits, are computed for the few rows that need them. With ``scale="quantile"`` the
+    text is long: it has a line for each quantile of each column.
     SQLite has LN, EXP and SQRT if it was built with mathematical functions, as it mostly is.
 
     Examples

@@ -83,8 +83,8 @@ def check_law(
         Without it the target is the column that stands alone on one side, if one does. Otherwise
         errors are relative to the spread of all columns.
     sample_weight : array-like of shape (n_samples,), default=None
-        What each row counts beside the others; 1 / variance where that is known. Large weights make
-        no new observations. Without, rows count alike, or by the inverse of their variance where
+        The weight of each row; 1 / variance if you know that. Large weights are no more
+        observations. Without weights, rows count alike, or by the inverse of their variance where
         noise grows with the target.
     units : dict from str to str, default=None
         The unit of each column, as for `LawFinder`: numbers and constants then have theirs.

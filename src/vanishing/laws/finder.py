@@ -88,7 +88,7 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         `register_function`. A callable needs a name (``name`` or ``__name__``) and a
         ``derivative``, a callable, too.
     forms : sequence of str, default=None
-        Curves of your own, with constants anywhere, beside the built-in ones: ``"A*x/(K + x)"``. x
+        Curves of your own, with constants anywhere, besides the built-in ones: ``"A*x/(K + x)"``. x
         is a column or a combination of columns that matters, z a second one, and every other name
         is a constant that is fitted. () tries none, not even built-in ones; with ``functions``
         other than "auto" only yours are tried. They are for laws of a target.
@@ -109,7 +109,7 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         Whether to admit only laws whose coefficients have no dimension, except for the named values
         in ``units``.
     n_laws : int, default=5
-        Largest number of laws that are looked for.
+        Largest number of laws that the search returns.
     max_time : float, default=None
         Seconds after which the search ends with what it has.
     n_jobs : int, default=None
@@ -159,7 +159,7 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
     explain nothing of what it leaves. Where they do, up to four of them join it, or functions of
     a column. Where it is no law either, nine columns are searched, those that explain most. The
     others are tested against what a law leaves, and `verdict_` names them.
-    Without a target, each of the 40 columns that are most related to others is the target in turn.
+    Without a target, each of the 40 columns that are most related to others is the target once.
 
     More than 10,000 rows are searched by a sample; the laws are then fitted to all rows, in a few
     passes. A row of weight 2 counts as that row twice, and a row that stands there twice is no new
@@ -251,9 +251,9 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         y : array-like of shape (n_samples,), default=None
             The target; None for laws among the columns of X.
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts beside the others; 1 / variance where that is known. Large weights
-            make no new observations: where weights differ by much, standard errors are too large
-            rather than too small.
+            The weight of each row; 1 / variance if you know that. Large weights are no more
+            observations: if weights differ by much, standard errors are too large rather than too
+            small.
         groups : array-like of shape (n_samples,), default=None
             The group of each row, such as a batch or a material. Then `laws_` has one law per
             group, ``law.group`` says of which: all have the same form, and `verdict_` says which

@@ -86,7 +86,7 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
     scaling_ : Scaling
-        What is done with rows first: ``scaling_(X)``.
+        The scaling of rows before everything else: ``scaling_(X)``.
     scaler_ : transformer or None
         The fitted transformer in it.
     features_ : VanishingFeatures

@@ -59,8 +59,8 @@ class VanishingClassifierCV(PipelineClassifier):
     classes apart (`ContrastiveVanishing` with degree 1), then higher degrees while they gain; each
     with psi going down until smaller ones stop paying. Where that makes so many mistakes that a
     difference can mean something, the generators of `OAVI` are tried, then other scalings and
-    oracles, and what is better by half a standard error is taken. What the user gives is not
-    searched over.
+    oracles; a more complex model must win by half a standard error. Parameters that you give are
+    not searched over.
 
     Nothing is learned from a fold's validation rows: scaling, generators and classifier see the
     other folds only. Features are computed once for all C, and the classifiers of growing C start
@@ -120,11 +120,12 @@ class VanishingClassifierCV(PipelineClassifier):
     cv_results_ : dict of arrays of shape (n_points,)
         As of scikit-learn's GridSearchCV: ``param_psi``, ``param_C``, ``params``,
         ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``, ``rank_test_score``,
-        times, and ``mean_complexity``; in the order in which they were looked at. NaN where that
-        was not worth it, or would have taken too long or too much memory.
+        times, and ``mean_complexity``; in the order in which they were tried. NaN for those that
+        were not worth it, or would have taken too long or too much memory.
     front_ : list of FrontPoint
-        What was looked at and is better than all that is simpler, the simplest first: complexity,
-        score, its standard deviation over the folds, and parameters of `VanishingClassifier`.
+        Models that are better than all simpler ones that were tried, the simplest first:
+        complexity, score, its standard deviation over the folds, and parameters of
+        `VanishingClassifier`.
     classifier_ : VanishingClassifier
         Fitted to all rows with the best parameters.
     complexity_ : int or None
@@ -211,8 +212,8 @@ class VanishingClassifierCV(PipelineClassifier):
     ) -> Self:
         """Choose by cross-validation, and fit to all rows with what was best.
 
-        Of more than 100,000 rows about so many are looked at by the search, of each class a like
-        share: the same ones in whatever blocks and wherever they are. The final fit reads all.
+        Of more than 100,000 rows the search takes about so many, of each class a like share. They
+        are the same ones wherever the rows are, and in blocks of any size. The final fit reads all.
 
         Parameters
         ----------
@@ -259,7 +260,7 @@ class VanishingClassifierCV(PipelineClassifier):
 
     @property
     def front_(self) -> list[FrontPoint]:
-        """What was looked at and is better than all that is simpler, the simplest first."""
+        """Models that are better than all simpler ones that were tried, the simplest first."""
         check_is_fitted(self)
         return front(self.cv_results_)
 

@@ -1,11 +1,11 @@
-"""Which points a search looks at.
+"""Which points a search tries.
 
-A given grid is looked at in full. Otherwise families of classifiers are tried, the simplest first,
-each from a large psi down until smaller ones stop paying: that is where the time goes, and where
-overfitting starts. A more intricate one is taken if it is better by half a standard error. Other
-scalings and oracles run against the first of a family, from large psi to small, on some of the rows
-if there are many; the best is walked through in turn. Where next to no mistakes are left the
-difference to another could be nothing but chance, and no further one is looked at.
+A grid that is given is searched exactly. Otherwise families of classifiers are tried, the simplest
+first, each from a large psi down until smaller ones stop paying: there the time goes, and there
+overfitting starts. A more complex one must win by half a standard error. Other scalings and oracles
+run against the first of a family, from large psi to small, on some of the rows if there are many;
+then the best of them is tried at every psi. If hardly any mistakes are left, a difference could be
+chance, and the search ends.
 
 What is skipped because of its size depends on counts, never on a clock: the answer is the same on
 any machine and with any number of threads.

@@ -121,8 +121,8 @@ class ConservedQuantities(
     A quarter of the runs is held out: a quantity that is found on the others is reported if it is
     conserved along these, too. Its coefficients are then fitted to all runs.
 
-    Of more than 40,000 rows, the search looks at about so many, of up to 400 runs. What it finds is
-    fitted to all rows, and `ratio_` and `values_` are of all.
+    Of more than 40,000 rows, the search looks at about so many, of up to 400 runs. The quantities
+    are then fitted to all rows, and `ratio_` and `values_` are of all.
 
     Examples
     --------
@@ -197,7 +197,7 @@ class ConservedQuantities(
         groups : array-like of shape (n_samples,)
             Which run each row belongs to. Blocks may be tuples (rows, groups) instead.
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts beside the others; 1 / variance where that is known.
+            The weight of each row; 1 / variance if you know that.
 
         Returns
         -------

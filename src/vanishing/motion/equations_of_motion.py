@@ -67,8 +67,8 @@ class EquationsOfMotion(HTMLRepresentation, MotionAnswers, Savable, BaseEstimato
     noise : None, float or array-like of shape (n_features,), default=None
         Standard deviation of the noise, in all columns or in each. None estimates it.
     known : dict from str to str, default=None
-        What is known of the derivatives, such as ``{"v": "-9.81 + ..."}``. Without the dots nothing
-        more is looked for.
+        The known part of derivatives, such as ``{"v": "-9.81 + ..."}``. Without the dots this is
+        all of it.
     units : dict from str to str, default=None
         Units of columns, of the time under the key "t", and of inputs: coefficients are then
         written with theirs.
@@ -81,7 +81,7 @@ class EquationsOfMotion(HTMLRepresentation, MotionAnswers, Savable, BaseEstimato
     max_time : float, default=None
         Seconds after which no new system of equations is tried.
     n_jobs : int, default=None
-        Number of threads over columns, while these are smoothed and terms are looked for. The
+        Number of threads over columns, while these are smoothed and terms are searched. The
         result does not depend on it.
     random_state : int, RandomState or None, default=0
         Decides which runs are held out, and which rows of large tables are searched.
@@ -100,7 +100,7 @@ class EquationsOfMotion(HTMLRepresentation, MotionAnswers, Savable, BaseEstimato
     verdict_ : str
         "obeys", "follows the runs; other equations do so too", or "none", each with reasons.
     front_ : list of EquationOfMotion
-        For each column, the best equation of each number of terms that was looked at.
+        For each column, the best equation of each number of terms that was tried.
     noise_ : ndarray of shape (n_features,)
         Standard deviations of the noise, given or estimated.
     evidence_ : ndarray of shape (n_features,)
@@ -268,7 +268,8 @@ class EquationsOfMotion(HTMLRepresentation, MotionAnswers, Savable, BaseEstimato
             lines. Names of a frame are used in the equations. Of a source of rows, the columns of
             inputs.
         sample_weight : array-like of shape (n_samples,), default=None
-            How many observations each row stands for.
+            The weight of each row relative to the others; 1 / variance if you know that. ``noise``
+            is that of a row of mean weight.
         batches : array-like of shape (n_samples,), default=None
             The batch of each row, such as a material: one for all rows of a run. Equations then
             have the same terms in all batches, and some constants differ: `equations_` has one

@@ -77,7 +77,9 @@ def take_runs(
         found.append(merged)
     if not found:
         raise ValueError("X has no rows (of positive weight): nothing to fit.")
-    return found
+    # Weights count relative to one another: noise is that of a row of mean weight.
+    mean = np.concatenate([run.weight for run in found]).mean()
+    return [run._replace(weight=run.weight / mean) for run in found]
 
 
 def _times(t, n: int) -> np.ndarray:

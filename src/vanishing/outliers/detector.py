@@ -72,7 +72,7 @@ class VanishingOutlierDetector(
         that they have.
     missing : "error" or "ignore", default="error"
         "ignore" takes NaN for cells that are missing: rows with gaps are scored by the columns that
-        they have, and learned from as far as they go.
+        they have, and the fit uses these cells, too.
     neighbours : bool or "auto", default="auto"
         Whether the score also sees how far a row is from the nearest of some training rows, by the
         columns that no law determines: up to eight groups of 128 rows. "auto": unless more than 5 %
@@ -80,7 +80,7 @@ class VanishingOutlierDetector(
     n_jobs : int, default=None
         Number of threads over rows. The result does not depend on it.
     random_state : int, RandomState or None, default=0
-        Seed of what is random: which 10,000 rows are looked at closer if there are more, which
+        Seed of what is random: which 10,000 rows are searched if there are more, which
         10,000 scores of training rows are kept once batches have brought more, and the threshold
         of `fit_moments`, which is that of random normal rows. Nothing else: a fit to at most
         10,000 rows does not depend on it. None: other ones in each fit.
@@ -201,7 +201,7 @@ class VanishingOutlierDetector(
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts beside the others; 1 / variance where that is known.
+            The weight of each row; 1 / variance if you know that.
         groups : array-like of shape (n_samples,), default=None
             The run of each row, where there are several: with ``lags``, the rows before the first
             one of a run are not known.

@@ -58,7 +58,7 @@ def prepare_large(
         rows = np.concatenate(places)
         X = np.memmap(file, np.float64, "r", shape=(len(rows), len(known.names)))
     notes = [note for note in known.notes if "left out" not in note]
-    notes.append(f"a large table: its first {settings.FIRST_ROWS} rows say what the columns are.")
+    notes.append(f"a large table: its first {settings.FIRST_ROWS:,} rows decide what columns are.")
     if len(rows) < n_rows:
         notes.append(f"{n_rows - len(rows)} of {n_rows} rows are left out: cells cannot be used.")
     joined = {role: np.concatenate(parts) for role, parts in texts.items()}

@@ -37,8 +37,8 @@ class VanishingRepair(Savable, RowTransformer, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     max_degree : int, default=2
-        Largest degree of laws that are looked for. From 3 on each column is the target of a search
-        in turn, which takes seconds per column.
+        Largest degree of the laws to find. From 3 on there is a search for each column, which takes
+        seconds per column.
     laws : str, Law, fitted finder or detector, or list of these, default=None
         Laws that are known: equations such as ``"net = quantity*price"``, whose names that are no
         columns are constants to fit (see `check_law`), `Law` objects, or a `LawFinder` or

@@ -165,7 +165,7 @@ class SourceReader(RowReader):
         if np.isfinite(self.n_samples) and n_samples != self.n_samples:
             raise ValueError(
                 f"A pass over the rows found {n_samples} of them, the first one {self.n_samples}. "
-                "The source must yield the same blocks anew each time it is read: give a function "
+                "The source must yield the same blocks in every pass: give a function "
                 "that makes a new iterator, not one that returns the same one."
             )
         if not n_samples:

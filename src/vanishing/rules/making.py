@@ -29,7 +29,7 @@ def rules_of(
     model_or_laws : estimator, Law, str, or iterable of Law and str
         What has ``laws_``, such as a fitted `VanishingOutlierDetector` or `LawFinder`; laws; or
         equations such as ``"net = quantity*price"``, whose constants are fitted to X by
-        `check_law`. With a detector and X, products of two columns are looked for, too.
+        `check_law`. With a detector and X, products of two columns are tried, too.
     X : array-like of shape (n_rows, n_columns), or frame, default=None
         The table that tolerances, ranges and codes come from. Some rows may be wrong: those that
         break a law are left out. Columns may hold texts, and cells may be missing. Without X there
