@@ -3,16 +3,18 @@
 import json
 import os
 import signal
+import threading
 import time
 from http.client import HTTPConnection
 
 import pytest
 from serving import Server
 
-from vanishing.app import settings
+from vanishing.app import settings, warming
 from vanishing.app.formulas import read_formula
 from vanishing.app.limits import check_size
 from vanishing.app.sessions import Sessions, file_name
+from vanishing.questions import QUESTIONS
 from vanishing.tables.errors import TableError
 
 httpx = pytest.importorskip("httpx")
@@ -227,6 +229,31 @@ def test_errors_of_equations_have_a_place(text, marked):
     assert text[found["start"] : found["end"]] == marked and found["problem"]
 
 
+def test_what_someone_waits_for_is_compiled_next(monkeypatch):
+    order, begun, go_on = [], threading.Event(), threading.Event()
+
+    class Asked:
+        def __init__(self, name):
+            self.name = name
+
+        def ask(self, table, **options):
+            order.append(self.name)
+            begun.set()
+            assert go_on.wait(60)
+
+    monkeypatch.setattr(warming, "QUESTIONS", {name: Asked(name) for name in QUESTIONS})
+    monkeypatch.setattr(warming, "read", lambda path: None)
+    ahead = warming.Warming()
+    assert begun.wait(60)
+    said = []
+    threading.Timer(0.1, go_on.set).start()
+    ahead.finish("classes", lambda *step: said.append(step[2]))
+    assert order[1] == "classes" and "the first time" in said[0]
+    ahead.finish("rules", said.append)  # which needs nothing
+    ahead.finish("classes", said.append)
+    assert len(said) == 1
+
+
 # -- What stays -----------------------------------------------------------------------------------
 
 
@@ -240,7 +267,7 @@ def test_nothing_stays_when_the_server_ends(tmp_path, how):
     assert len(running.folders) == 1
     complaints = running.end(how)[1]
     assert "Traceback" not in complaints
-    for _ in range(300):  # after SIGKILL the other process removes it, once it is there
+    for _ in range(1200):  # after SIGKILL the other process removes it, once it is there
         if not running.folders:
             break
         time.sleep(0.1)
