@@ -31,8 +31,9 @@ def _answer(table: QuestionTable, **given) -> Answer:
     )
     cells = model.fit(X).report(X)
     kinds = [cell.kind for cell in cells]
+    gaps, wrong = (kinds.count(kind) for kind in ("gap", "wrong"))
     changes = (
-        f"{kinds.count('gap')} gaps filled, {kinds.count('wrong')} values replaced, "
+        f"{gaps} gap{'s' * (gaps != 1)} filled, {wrong} value{'s' * (wrong != 1)} replaced, "
         f"{kinds.count('ambiguous')} in doubt"
     )
     heading = f"{table.name}: {len(X)} rows, {len(prepared.names)} columns; {changes}"
