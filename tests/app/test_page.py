@@ -114,7 +114,7 @@ def test_the_address_hides_its_token(page, server):
     ("name", "question", "said", "file"),
     [
         ("gas", "laws", "8.31", "report.html"),
-        ("pump", "repair", "3 gaps filled", "repaired.csv"),
+        ("pump", "repair", "3 gaps filled", "report.html"),
         ("wines", "classes", "Held-out error", "report.html"),
         ("pendulum", "conserved", "is conserved", "report.html"),
         ("plant", "outliers", "outliers", "report.html"),
@@ -136,6 +136,36 @@ def test_from_an_example_to_its_answer_and_file(page, tmp_path, name, question, 
         frame = page.frame_locator("iframe")
         frame.locator("h1").wait_for()
         assert f"{name}.csv" in frame.locator("body").inner_text()
+
+
+def test_a_repaired_table_and_another_one(page, tmp_path, examples):
+    drop(page, examples["pump"])
+    asked(page, "repair")
+    repaired = list(csv.reader(downloaded(page, "repaired.csv", tmp_path).open()))
+    assert len(repaired) == 401 and all(cell for row in repaired for cell in row)
+    page.set_input_files(".apply input", examples["pump"])
+    page.wait_for_selector("text=What the model says about pump.csv")
+    filled = list(csv.reader(downloaded(page, "predictions.csv", tmp_path).open()))
+    assert len(filled) == 401 and all(cell for row in filled for cell in row)
+
+
+def test_columns_that_questions_are_about_are_chosen_ahead(page, tmp_path, examples):
+    choose(page, examples["pendulum"])
+    page.check("input[name=question][value=motion]")
+    values = [page.input_value(f"#asking select[name={name}]") for name in ("run", "time")]
+    assert values == ["run", "t"]
+    choose(page, examples["wines"])
+    page.check("input[name=question][value=classes]")
+    assert page.input_value("#asking select[name=target]") == "grower"
+
+
+def test_a_column_that_is_needed_is_asked_for_in_its_place(page, examples):
+    choose(page, examples["gas"])
+    ask(page, "classes")
+    field = "#asking select[name=target]"
+    assert page.evaluate("s => document.querySelector(s).validity.valueMissing", field)
+    assert page.evaluate("s => document.activeElement.matches(s)", field)
+    assert not page.is_visible(ANSWERED) and not page.is_visible("#working")
 
 
 def test_how_it_moves(page, tmp_path):
@@ -295,8 +325,8 @@ def test_pictures_are_looked_into(page):
     page.keyboard.press("0")
     assert circle.get_attribute("cx") == before
     page.mouse.wheel(0, -300)
-    page.wait_for_timeout(100)
-    assert circle.get_attribute("cx") != before
+    moved = "cx => document.querySelectorAll('.picture')[1].querySelectorAll('.dots circle')"
+    page.wait_for_function(f"{moved}[10].getAttribute('cx') !== cx", arg=before)
 
 
 # -- Sturdy ---------------------------------------------------------------------------------------
@@ -325,7 +355,7 @@ def test_cancel(page, server, long_work):
     page.wait_for_selector("#working", state="hidden")
     assert "Cancelled" in page.inner_text("#status")
     assert not page.is_visible(FAILED) and not page.is_visible(ANSWERED)
-    for _ in range(100):
+    for _ in range(600):
         running = workers(server)
         if running and before not in running:  # one that was killed takes a while to be gone
             break
@@ -357,7 +387,7 @@ def test_a_page_that_is_closed_ends_its_work(browser, server, long_work):
     begin_long_work(page, long_work)
     (before,) = workers(server)
     page.context.close()
-    for _ in range(200):
+    for _ in range(600):
         if before not in workers(server):
             return
         time.sleep(0.1)

@@ -1,18 +1,24 @@
 """The server of the page: who may ask, what arrives, what stays, and what the process does."""
 
+import asyncio
 import json
 import os
 import signal
+import subprocess
+import sys
+import threading
 import time
 from http.client import HTTPConnection
 
 import pytest
 from serving import Server
 
-from vanishing.app import settings
+from vanishing.app import settings, warming
 from vanishing.app.formulas import read_formula
 from vanishing.app.limits import check_size
+from vanishing.app.process import Worker
 from vanishing.app.sessions import Sessions, file_name
+from vanishing.questions import QUESTIONS
 from vanishing.tables.errors import TableError
 
 httpx = pytest.importorskip("httpx")
@@ -160,6 +166,14 @@ def test_what_is_no_task_is_refused(page, task):
     assert page.post(f"{begin(page)}/tasks", json=task).status_code == 400
 
 
+def test_requests_that_are_no_small_json_are_refused(page):
+    session = begin(page)
+    for body, status in ((b"[" * 900_000, 400), (b"[" * 2_000_000, 413), (b"\xff", 400)):
+        assert page.post(f"{session}/tasks", content=body).status_code == status
+    task = {"task": "example", "name": "../gas"}
+    assert page.post(f"{session}/tasks", json=task).status_code == 400
+
+
 @pytest.mark.parametrize("name", ["../../x.csv", "/etc/passwd", "..", "a\x00b.csv", "", "x" * 500])
 def test_names_of_files_stay_inside(server, page, name):
     session = begin(page)
@@ -227,6 +241,31 @@ def test_errors_of_equations_have_a_place(text, marked):
     assert text[found["start"] : found["end"]] == marked and found["problem"]
 
 
+def test_what_someone_waits_for_is_compiled_next(monkeypatch):
+    order, begun, go_on = [], threading.Event(), threading.Event()
+
+    class Asked:
+        def __init__(self, name):
+            self.name = name
+
+        def ask(self, table, **options):
+            order.append(self.name)
+            begun.set()
+            assert go_on.wait(60)
+
+    monkeypatch.setattr(warming, "QUESTIONS", {name: Asked(name) for name in QUESTIONS})
+    monkeypatch.setattr(warming, "read", lambda path: None)
+    ahead = warming.Warming()
+    assert begun.wait(60)
+    said = []
+    threading.Timer(0.1, go_on.set).start()
+    ahead.finish("classes", lambda *step: said.append(step[2]))
+    assert order[1] == "classes" and "the first time" in said[0]
+    ahead.finish("rules", said.append)  # which needs nothing
+    ahead.finish("classes", said.append)
+    assert len(said) == 1
+
+
 # -- What stays -----------------------------------------------------------------------------------
 
 
@@ -240,11 +279,52 @@ def test_nothing_stays_when_the_server_ends(tmp_path, how):
     assert len(running.folders) == 1
     complaints = running.end(how)[1]
     assert "Traceback" not in complaints
-    for _ in range(300):  # after SIGKILL the other process removes it, once it is there
+    for _ in range(1200):  # after SIGKILL the other process removes it, once it is there
         if not running.folders:
             break
         time.sleep(0.1)
     assert running.folders == []
+
+
+def test_a_task_that_takes_too_long_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(settings, "SECONDS", 0.0)
+    monkeypatch.setattr(settings, "HEARTBEAT", 0.01)
+
+    async def events():
+        worker = Worker(tmp_path / "folder")
+        found = [event async for event in worker.run({"task": "questions"})]
+        await worker.stop()
+        return found
+
+    assert asyncio.run(events())[-1]["kind"] == "too_long"
+
+
+def test_memory_is_bounded_while_a_task_runs():
+    code = """
+import numpy as np
+from vanishing.app import settings, worker
+settings.MEMORY = 200_000_000
+try:
+    with worker._limited_memory():
+        np.ones(100_000_000)
+except MemoryError:
+    print("refused")
+print(np.ones(100_000_000).nbytes)
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.stdout.split() == ["refused", "800000000"], result.stderr
+
+
+def test_who_lets_others_in_is_told(tmp_path):
+    running = Server(tmp_path)
+    assert "nothing leaves this machine" in running.end()[1]
+    code = "from vanishing.cli import main; main()"
+    options = [sys.executable, "-c", code, "app", "--no-browser", "--host", "0.0.0.0"]
+    with subprocess.Popen(options, stdout=-1, stderr=-1, text=True) as process:
+        assert process.stdout.readline().startswith("Open http://0.0.0.0:")
+        assert "Others who have the token" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
 
 
 def test_a_session_that_ends_takes_its_tables_with_it(server, page):

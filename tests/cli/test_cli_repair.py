@@ -44,7 +44,7 @@ def test_repair(call, invoices, tmp_path):
     out, report, saved = (tmp_path / name for name in ("out.csv", "cells.csv", "repair.json"))
     result = call("repair", path, *MESSY, *LAWS, "--out", out, "--report", report, "--save", saved)
     assert result.returncode == 0, result.stderr
-    assert "2 gaps filled, 1 values replaced, 0 in doubt" in result.stdout
+    assert "2 gaps filled, 1 value replaced, 0 in doubt" in result.stdout
     assert "net = quantity*price" in result.stdout and "row 10, net: " in result.stdout
     repaired = pd.read_csv(out)
     assert list(repaired.columns) == list(table.columns) and len(repaired) == 200

@@ -17,6 +17,7 @@ from vanishing.questions import (
     read,
     settings,
 )
+from vanishing.questions.guesses import guesses
 
 
 @pytest.fixture(scope="module")
@@ -187,3 +188,20 @@ def test_classes_of_a_table_beyond_memory(tmp_path, monkeypatch, tune):
     for file in answer.take_away()[:2]:
         file.write(tmp_path / file.name)
     assert "500 rows" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_columns_that_questions_are_about_are_guessed(tmp_path):
+    def guessed(**columns):
+        pd.DataFrame(columns).to_csv(tmp_path / "table.csv", index=False)
+        return guesses(describe(tmp_path / "table.csv"))
+
+    rows = np.arange(30.0)
+    found = guessed(run=["a"] * 15 + ["b"] * 15, time_s=rows % 15, x=rows**2)
+    assert found["conserved"] == {"run": "run", "time": "time_s"}
+    assert found["motion"] == found["conserved"] and found["outliers"] == {"time": "time_s"}
+    assert found["classes"] == {"target": "run"}  # the only column of words
+    assert guessed(T=rows, V=rows**2) == {}  # a temperature is no time
+    assert guessed(time=["early", "late"] * 15, x=rows)["classes"] == {"target": "time"}
+    assert "outliers" not in guessed(time=["early", "late"] * 15, x=rows)
+    words = [f"word {i}" for i in range(30)]
+    assert "classes" not in guessed(comment=words, x=rows)

@@ -29,12 +29,13 @@ _COLUMN_BYTES = 1 << 19  # of columns that are copied for one compiled call
 def evaluate_chunk(columns, start, root, parent, variable, out):
     """Fill ``out`` with the values of all terms at the rows from ``start`` on.
 
-    ``root`` are the square roots of weights; empty: all are 1. In slices, which the compiler turns
-    into loops over several numbers at a time.
+    ``root`` are the square roots of weights; empty: all are 1. In loops over slices, which become
+    loops over several numbers at a time; to assign a slice takes seconds to compile.
     """
     size = out.shape[1]
     if root.size:
-        out[0] = root[start : start + size]
+        for r in range(size):
+            out[0, r] = root[start + r]
     else:
         out[0] = 1.0
     for i in range(1, parent.size):

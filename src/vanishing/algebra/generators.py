@@ -58,7 +58,8 @@ def _fill_rows(columns, parent, variable, terms, coef, leading, leading_coef, ab
         if terms.size:
             used = copied[: terms.size * size].reshape((terms.size, size))
             for i in range(terms.size):
-                used[i] = values[terms[i]]
+                for r in range(size):
+                    used[i, r] = values[terms[i], r]
             np.dot(coef, used, linear)
         _fill(linear, values, leading, leading_coef, absolute, out[start : start + size])
 

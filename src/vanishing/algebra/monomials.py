@@ -58,7 +58,8 @@ def terms_of(plan: Plan, n_features: int) -> np.ndarray:
 def _terms_of(parent, variable, n_features):
     terms = np.zeros((parent.size, n_features), dtype=EXPONENT)
     for i in range(1, parent.size):
-        terms[i] = terms[parent[i]]
+        for j in range(n_features):  # compiled in a fraction of the time that rows take
+            terms[i, j] = terms[parent[i], j]
         terms[i, variable[i]] += 1
     return terms
 

@@ -39,6 +39,8 @@ from vanishing.app.uploads import TooLargeError, written
 from vanishing.questions import EXAMPLES
 
 _LOOPBACK = ("127.0.0.1", "localhost")
+_ALONE = "Ctrl-C ends it; nothing leaves this machine."
+_WITH_OTHERS = "Ctrl-C ends it. Others who have the token can ask; what they send is not encrypted."
 # A report has scripts of its own, which it names by their hash; here they may do nothing else.
 _REPORT_POLICY = "sandbox allow-scripts allow-downloads; frame-ancestors 'self'"
 
@@ -168,7 +170,7 @@ async def _document(request: Request) -> dict:
             raise HTTPException(413)
     try:
         document = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):  # which lists in lists in lists cause
         raise HTTPException(400) from None
     if not isinstance(document, dict):
         raise HTTPException(400)
@@ -187,7 +189,8 @@ def _questions(session: Session, wanted: dict) -> dict | None:
 
 
 def _example(session: Session, wanted: dict) -> dict | None:
-    return {"task": "example", "name": str(wanted["name"]), "folder": str(session.room("table"))}
+    name = EXAMPLES[str(wanted["name"])].name
+    return {"task": "example", "name": name, "folder": str(session.room("table"))}
 
 
 def _describe(session: Session, wanted: dict) -> dict | None:
@@ -312,7 +315,7 @@ def serve(host: str = "127.0.0.1", port: int = 0, browser: bool = True) -> None:
             )
         )
         print(f"Open {address}", flush=True)
-        print("Ctrl-C ends it; nothing leaves this machine.", file=sys.stderr, flush=True)
+        print(_ALONE if hosts else _WITH_OTHERS, file=sys.stderr, flush=True)
         if browser:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         with _ending_well(server), contextlib.suppress(KeyboardInterrupt):

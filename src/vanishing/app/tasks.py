@@ -9,6 +9,7 @@ from pathlib import Path
 from vanishing.app.limits import check_size
 from vanishing.questions import EXAMPLES, QUESTIONS, READING, Answer, Reading, apply, describe, read
 from vanishing.questions.files import guarded
+from vanishing.questions.guesses import guesses
 
 # Those that need no file of a model, in the order of the page.
 _ASKED = ("laws", "outliers", "classes", "conserved", "motion", "repair", "calibrate", "rules")
@@ -64,7 +65,8 @@ def describe_table(table: str, reading: dict) -> dict:
     check_size(path)
     found = describe(path, Reading(**reading))
     notes = [in_words(note, ()) for note in found.notes]
-    return {**found.to_dict(), "problems": problems(found.problems), "notes": notes}
+    told = {"problems": problems(found.problems), "notes": notes, "guess": guesses(found)}
+    return {**found.to_dict(), **told}
 
 
 def problems(found) -> list[dict]:
@@ -105,8 +107,7 @@ def apply_model(answer: str, table: str, reading: dict, folder: str) -> dict:
 
 def _model(answer: Answer):
     """Return the file of a model that says something about other rows, or None."""
-    # What is repaired is a table, and rules have a command of their own.
-    if answer.question not in ("laws", "outliers", "classes", "motion") or not answer.found:
+    if answer.question == "rules" or not answer.found:  # rules are checked, not applied
         return None
     return next((file for file in answer.take_away() if file.name.endswith(".json")), None)
 

@@ -3,35 +3,41 @@
 import contextlib
 import threading
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-import numpy as np
+from vanishing.questions import EXAMPLES, QUESTIONS, read
 
 
 class Warming:
-    """Asks each question of a small table, in a thread; `finish` waits until that is done."""
-
-    wanted_by = ("ask", "choose", "apply")
+    """Asks the questions of the examples, in a thread; `finish` waits for one of them."""
 
     def __init__(self):
-        self._thread = threading.Thread(target=_warm, daemon=True)
-        self._thread.start()
+        # Motion has no example of its own; classes take longest to compile.
+        moving = replace(
+            EXAMPLES["pendulum"], question="motion", options={"run": "run", "time": "t"}
+        )
+        self._left = {example.question: example for example in (*EXAMPLES.values(), moving)}
+        self._left["classes"] = self._left.pop("classes")
+        self._changed = threading.Condition()
+        threading.Thread(target=self._run, daemon=True).start()
 
-    def finish(self, progress: Callable) -> None:
-        """Wait for what is not done yet, and say why."""
-        if self._thread.is_alive():
+    def _run(self) -> None:
+        while self._left:
+            question, example = next(iter(self._left.items()))
+            # Nobody asked: what goes wrong here is said when someone does.
+            with contextlib.suppress(Exception), TemporaryDirectory() as folder:
+                QUESTIONS[question].ask(read(example.write(Path(folder))), **example.options)
+            with self._changed:
+                del self._left[question]
+                self._changed.notify_all()
+
+    def finish(self, question: str | None, progress: Callable) -> None:
+        """Wait until a question has been asked, and say why; it is the next one in turn."""
+        with self._changed:
+            if question not in self._left:
+                return
             progress(0, None, "Compiling, which takes some seconds the first time")
-            self._thread.join()
-
-
-def _warm() -> None:
-    # Nobody asked: what goes wrong here is said when someone does.
-    with contextlib.suppress(Exception):
-        import pandas as pd
-
-        from vanishing import LawFinder, VanishingOutlierDetector
-
-        random = np.random.default_rng(0)
-        rows = pd.DataFrame(random.uniform(1.0, 2.0, (60, 3)), columns=["a", "b", "c"])
-        target = (rows["a"] * rows["b"] * (1 + 0.01 * random.normal(size=60))).rename("d")
-        LawFinder().fit(rows, target)
-        VanishingOutlierDetector(random_state=0).fit(rows.assign(d=target))
+            self._left = {question: self._left[question], **self._left}
+            self._changed.wait_for(lambda: question not in self._left)

@@ -66,8 +66,7 @@ def _answer(task: dict, warming, send: Callable) -> None:
 
     name = task.pop("task")
     try:
-        if name in warming.wanted_by:
-            warming.finish(progress)
+        warming.finish(task.get("question"), progress)
         _heard.clear()
         with listening(progress), _limited_memory():
             result = TASKS[name](**task)

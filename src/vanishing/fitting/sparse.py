@@ -16,6 +16,13 @@ def price(count: float) -> float:
     return 2 * np.log(settings.PRICED_TERMS) + np.log(count)
 
 
+@numba.njit(cache=True)
+def _copy(values, into):
+    """Copy values one by one: an assignment of slices takes a second and a half to compile."""
+    for i in range(values.size):
+        into[i] = values[i]
+
+
 @numba.njit(cache=True, error_model="numpy")
 def _sweep(table, k, sign):
     """Take term k into the fit (sign 1), or out of it again (sign -1).
@@ -83,7 +90,7 @@ def _forward(table, max_terms, supports):
             _sweep(table, i, -1.0)
             _sweep(table, j, 1.0)
             inside[i], inside[j] = False, True
-        supports[size] = inside
+        _copy(inside, supports[size])
         if not table[y, y] > 0.0:
             return size + 1
     return max_terms
@@ -96,7 +103,7 @@ def _backward(table, max_terms, supports):
     inside = np.ones(y, np.bool_)
     for size in range(y, 0, -1):
         if size <= max_terms:
-            supports[size - 1] = inside
+            _copy(inside, supports[size - 1])
         least, chosen = np.inf, -1
         for i in range(y):
             if inside[i]:
@@ -133,10 +140,10 @@ def _scan_pairs(table, start, path, supports, residuals):
                 place = len(residuals) - 1
                 while place and residual < residuals[place - 1]:
                     residuals[place] = residuals[place - 1]
-                    supports[place] = supports[place - 1]
+                    _copy(supports[place - 1], supports[place])
                     place -= 1
                 residuals[place] = residual
-                supports[place, : size - 2] = path[: size - 2]
+                _copy(path[: size - 2], supports[place])
                 supports[place, size - 2], supports[place, size - 1] = i, j
 
 
@@ -145,7 +152,8 @@ def _exhaustive(table, supports, residuals):
     """Find the best supports of a size among all: terms are taken in one after the other."""
     y, size = len(table) - 1, supports.shape[1]
     tables = np.empty((size - 1, y + 1, y + 1))
-    tables[0] = table
+    for j in range(y + 1):
+        _copy(table[j], tables[0, j])
     path = np.full(size, -1)
     depth = 0
     while depth >= 0:

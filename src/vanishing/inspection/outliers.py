@@ -16,6 +16,14 @@ from vanishing.outliers.reasons import Reason
 from vanishing.rows.intake import refuse
 
 
+def row_name(index, place: int) -> str:
+    """Return the name of the row at a place, such as 1,204 or 1,204 (S-017)."""
+    name = int(place) + 1 if index is None else index[place]
+    first, *others = name if isinstance(name, tuple) else (name,)
+    number = f"{first:,}" if isinstance(first, (int, np.integer)) else str(first)
+    return f"{number} ({', '.join(map(str, others))})" if others else number
+
+
 @dataclass(frozen=True)
 class OutlierRows:
     """What a detector says of rows.
@@ -67,10 +75,7 @@ class OutlierRows:
 
     def name_of(self, place: int) -> str:
         """Return the name of the row at a place, such as 1,204 or 1,204 (S-017)."""
-        name = int(place) + 1 if self.index is None else self.index[place]
-        first, *others = name if isinstance(name, tuple) else (name,)
-        number = f"{first:,}" if isinstance(first, (int, np.integer)) else str(first)
-        return f"{number} ({', '.join(map(str, others))})" if others else number
+        return row_name(self.index, place)
 
     @property
     def blamed(self) -> np.ndarray:

@@ -147,13 +147,15 @@ def _bottom(w, d, support, size, slope, curvature):
             times[i] = -w[support[i]] / d[i]
     step = -slope / curvature
     crossed = 0
-    for i in np.argsort(times, kind="mergesort"):
+    for _ in range(size):  # few are crossed, and sorting would take longer to compile
+        i = np.argmin(times)
         if step <= times[i]:
             break
         slope += 2.0 * abs(d[i])
         step = -slope / curvature
         if step <= times[i]:
             return times[i], i, crossed
+        times[i] = np.inf
         crossed += 1
     return step, -1, crossed
 
@@ -204,10 +206,12 @@ def _search(hessian, gradient, w, ridge, tol):
     Where the model is at its bottom for the signs that the weights have, those that are zero and
     should not be join the support, each after those before it have moved.
     """
-    unit = np.sqrt(np.diag(hessian) + ridge)
+    unit = np.empty(w.size)
+    for j in range(w.size):
+        unit[j] = math.sqrt(hessian[j, j] + ridge)
     factor = np.empty((w.size, w.size))
     support = np.empty(w.size, dtype=np.int64)
-    size = 0
+    size = np.int64(0)  # a literal would have all that follows compiled twice
     for j in np.flatnonzero(w):
         _append(factor, support, size, hessian, unit, j)
         size += 1

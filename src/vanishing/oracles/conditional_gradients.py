@@ -59,7 +59,8 @@ _MANY_STEPS, _FURTHER_STEPS = 1000, 16
 def _refresh(gram, cross, norm, radius, plus, minus, half_gradient):
     """Recompute h = G v + c; return f(v) = d + h'v + c'v and c'v."""
     k = cross.size
-    half_gradient[:] = cross
+    for i in range(k):  # to assign a slice takes seconds to compile
+        half_gradient[i] = cross[i]
     for i in range(k):
         value = radius * (plus[i] - minus[i])
         if value != 0.0:

@@ -215,7 +215,10 @@ CONSERVED = question_of(
 MOTION = question_of(
     "motion",
     _moving,
-    options=(*options_of("conserved"), *OF_EQUATIONS),
+    options=(
+        *(replace(one, needed=one.name == "time") for one in options_of("conserved")),
+        *OF_EQUATIONS,
+    ),
     writes=_WRITES,
     command="motion --equations",
 )

@@ -34,6 +34,10 @@ class Option:
         The range of numbers; both ends are possible.
     absent : str
         What happens where nothing was chosen, in words, if ``default`` does not say it.
+    needed : bool
+        Whether the question cannot be asked without it.
+    usual : tuple of str
+        What a column that is meant is usually called.
     """
 
     name: str
@@ -46,6 +50,8 @@ class Option:
     low: float | None = None
     high: float | None = None
     absent: str = ""
+    needed: bool = False
+    usual: tuple[str, ...] = ()
 
     @property
     def flag(self) -> str:
@@ -103,7 +109,8 @@ def options_of(name: str, **choices: Iterable[str]) -> tuple[Option, ...]:
     for option, details in words()[name]["options"].items():
         values = tuple(choices.get(option, details.get("choices", ())))
         help = details["help"].replace("CHOICES", ", ".join(values))
-        known.append(Option(option, **{**details, "help": help, "choices": values}))
+        usual = tuple(details.get("usual", ()))
+        known.append(Option(option, **{**details, "help": help, "choices": values, "usual": usual}))
     return tuple(known)
 
 

@@ -4,10 +4,11 @@ import math
 from dataclasses import replace
 
 from vanishing.questions.answer import Answer, AnswerTable
-from vanishing.questions.files import model_file, rows_file
+from vanishing.questions.files import model_file, report_file, rows_file
 from vanishing.questions.question import question_of
 from vanishing.questions.reading import QuestionTable
 from vanishing.questions.values import noise_of
+from vanishing.tables.recipe import row_index
 
 _CELLS = ("row", "column", "kind", "was", "now", "std", "probability", "law")
 
@@ -30,8 +31,9 @@ def _answer(table: QuestionTable, **given) -> Answer:
     )
     cells = model.fit(X).report(X)
     kinds = [cell.kind for cell in cells]
+    gaps, wrong = (kinds.count(kind) for kind in ("gap", "wrong"))
     changes = (
-        f"{kinds.count('gap')} gaps filled, {kinds.count('wrong')} values replaced, "
+        f"{gaps} gap{'s' * (gaps != 1)} filled, {wrong} value{'s' * (wrong != 1)} replaced, "
         f"{kinds.count('ambiguous')} in doubt"
     )
     heading = f"{table.name}: {len(X)} rows, {len(prepared.names)} columns; {changes}"
@@ -58,6 +60,13 @@ def _answer(table: QuestionTable, **given) -> Answer:
         details={**details, "cells": by_cell},
         files=(
             rows_file("repaired.csv", "The repaired table", lambda: _table(prepared, model, X)),
+            report_file(
+                model,
+                X,
+                data_name=table.name,
+                index=row_index(prepared.rows, prepared.texts.get("id")),
+                notes=tuple(prepared.notes),
+            ),
             model_file(model, prepared.recipe, "repair.json"),
             rows_file(
                 "repaired.cells.csv",
@@ -98,6 +107,7 @@ QUESTION = question_of(
     writes=(
         ((".csv",), "the repaired table"),
         ((".cells.csv",), "one line per cell that was changed"),
+        ((".html",), "a report"),
         ((".json",), "the laws and the noise"),
     ),
     missing=(),

@@ -1,9 +1,9 @@
 """The report: one HTML file that says what a fitted model is, and needs nothing else.
 
 It holds only a sample of the rows: for the picture at most 2,000, of at most eight columns; of laws
-at most 1,500, of all columns; of outliers values of the oddest rows; of motion values of the
-quantities, or up to 150 rows of each of at most 20 runs. It has no address that a browser would
-fetch.
+at most 1,500, of all columns; of outliers values of the oddest rows; of a repair up to 500 cells;
+of motion values of the quantities, or up to 150 rows of each of at most 20 runs. It has no address
+that a browser would fetch.
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ from vanishing.motion.conserved import ConservedQuantities
 from vanishing.motion.equations_of_motion import EquationsOfMotion
 from vanishing.outliers.detector import VanishingOutlierDetector
 from vanishing.persistence.files import write_or_say
+from vanishing.repair.repair import VanishingRepair
 from vanishing.report.equations_of_motion_facts import equations_of_motion_facts_of
 from vanishing.report.equations_of_motion_page import equations_of_motion_page_of
 from vanishing.report.facts import facts_of
@@ -27,6 +28,8 @@ from vanishing.report.motion_page import motion_page_of
 from vanishing.report.outlier_facts import outlier_facts_of
 from vanishing.report.outlier_page import outlier_page_of
 from vanishing.report.page import page_of
+from vanishing.report.repair_facts import repair_facts_of
+from vanishing.report.repair_page import repair_page_of
 
 __all__ = ["write_report"]
 
@@ -50,9 +53,9 @@ def write_report(
     A report on a classifier or transformer has its error, columns and equations by what they change
     in the decision, a picture that turns, distances, sizes, guarantees, settings and provenance. On
     laws: the law, its constants, the equations that were compared, predictions and residuals. On
-    outliers: the oddest rows and why they are odd. On motion: what is conserved, over time; or how
-    runs move, fitted and held out, with residuals and the field. The file needs no network and no
-    other file.
+    outliers: the oddest rows and why they are odd. On a repair: the cells that were changed, and
+    the laws that say so. On motion: what is conserved, over time; or how runs move, fitted and held
+    out, with residuals and the field. The file needs no network and no other file.
 
     Parameters
     ----------
@@ -60,7 +63,7 @@ def write_report(
         A fitted `VanishingClassifier`, `VanishingClassifierCV`, `VanishingFeatures`, `OAVI`, `ABM`,
         `AVI` or `VCA`, or a scikit-learn Pipeline that ends with one; a fitted `LawFinder`, or a
         `Law`, such as `check_law` returns; a fitted `VanishingOutlierDetector`,
-        `ConservedQuantities` or `EquationsOfMotion`.
+        `VanishingRepair`, `ConservedQuantities` or `EquationsOfMotion`.
     X : array-like of shape (n_samples, n_features)
         Rows to judge the model by, in the columns that it was fitted to; best are rows that were
         not used to fit it. A sample of them is part of the file.
@@ -84,8 +87,9 @@ def write_report(
     data_name : str, default=None
         The name of the rows in the report.
     index : sequence of length n_samples, default=None
-        The name of each row, for `VanishingOutlierDetector`: a number, a text, or a tuple such as
-        (204, "S-017"). None takes the index of a DataFrame, or counts from 1.
+        The name of each row, for `VanishingOutlierDetector` and `VanishingRepair`: a number, a
+        text, or a tuple such as (204, "S-017"). None takes the index of a DataFrame, or counts
+        from 1.
     notes : str or sequence of str, default=()
         Sentences about the rows to show near the top, such as how many cells were filled in.
 
@@ -119,6 +123,8 @@ def write_report(
         page = law_page_of(law_facts_of(model, X, y, groups), **heading)
     elif isinstance(model, VanishingOutlierDetector):
         page = outlier_page_of(outlier_facts_of(model, X, index, t), **heading)
+    elif isinstance(model, VanishingRepair):
+        page = repair_page_of(repair_facts_of(model, X, index), **heading)
     elif isinstance(model, ConservedQuantities):
         page = motion_page_of(motion_facts_of(model, X, groups, t), **heading)
     elif isinstance(model, EquationsOfMotion):

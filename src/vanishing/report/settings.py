@@ -22,4 +22,5 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of distances
 ROWS = 20  # the oddest rows, and runs
 COLUMNS = 12  # by what they change in the decision
 BLAMED_COLUMNS = 30
+CELLS = 500  # that were repaired
 PANELS = 24  # columns with a picture of residuals

@@ -81,7 +81,8 @@ def _taken(values, first, places, memory):
     size = values.shape[1]
     out = memory[: places.size * size].reshape((places.size, size))
     for i in range(places.size):
-        out[i] = values[places[i]]
+        for r in range(size):
+            out[i, r] = values[places[i], r]
     return out
 
 

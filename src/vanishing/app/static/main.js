@@ -38,7 +38,9 @@ async function describe(source, reading, { signal, listen }) {
   const again = (changed) =>
     working(t("table.reading", { name: source.name }), (work) => describe(source, changed, work));
   showDescription({ ...found, name: source.name }, reading, options, again);
-  if (found.columns.length) showQuestions(questions, found.columns, source.guess, ask);
+  // What a source knows of itself counts more than what its columns look like.
+  const guess = { ...source.guess, options: { ...found.guess, ...source.guess.options } };
+  if (found.columns.length) showQuestions(questions, found.columns, guess, ask);
   else hide("question");
 }
 

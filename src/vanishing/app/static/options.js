@@ -25,11 +25,11 @@ function field(option, value, columns) {
 }
 
 function control(option, value, names, columns) {
-  const absent = option.absent || (option.kind === "column" ? t("question.none") : t("question.by_itself"));
+  const absent = option.needed ? t("question.needed") : option.absent || (option.kind === "column" ? t("question.none") : t("question.by_itself"));
   const choice = (of, text, chosen) => el("option", { value: of, selected: chosen }, text);
   switch (option.kind) {
     case "column":
-      return el("select", names, choice("", absent, !value), columns.map((c) => choice(c.name, c.name, c.name === value)));
+      return el("select", { ...names, required: option.needed }, choice("", absent, !value), columns.map((c) => choice(c.name, c.name, c.name === value)));
     case "columns": {
       const size = Math.min(6, Math.max(2, columns.length));
       const chosen = new Set(value ?? []);
