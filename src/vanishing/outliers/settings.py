@@ -93,7 +93,7 @@ FORGOTTEN = 1e-12  # share that what was learned counts at least: rounding, besi
 PATIENCE = 2.0  # times the share of alarms that a batch may make normal: how fast drift is learned
 
 # -- Equations to read ----------------------------------------------------------------------------
-MONOMIALS = 100  # of degree 2; of more columns only linear equations are looked for: time
+MONOMIALS = 250  # of degree 2; of more columns only linear equations are looked for: time
 ROWS_PER_MONOMIAL = 3  # fewer rows make laws of chance
 ODD = 0.1  # share of rows that equations are not fitted to: one wrong row hides an exact law
 EQUATION_TERMS = 6  # at most: longer ones nobody reads
