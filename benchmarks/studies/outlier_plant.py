@@ -1,7 +1,8 @@
 """Faults of a simulated plant: what is detected and which sensor is blamed, beside other methods.
 
 All methods learn from the normal rows before the first fault, and raise alarms on 1 % of normal
-rows: ours by its own threshold, others by the quantile of held-out fifths of these rows. A fault
+rows: ours by its own threshold, others by the quantile of held-out fifths of these rows. *Followed*
+judges batches of 50 rows as they come, and learns from each, faults and all, afterwards. A fault
 is detected where at least five of its rows are alarms. Blame is that of the whole fault: ours that
 of its gravest event, others by contributions to their distance, summed over the alarms. A leak has
 no wrong sensor: right are those of the balance that it breaks.
@@ -18,6 +19,7 @@ from vanishing import VanishingOutlierDetector
 from vanishing.datasets import make_plant
 
 RATE = 0.01
+BATCH = 50  # rows that a detector that follows the plant judges before it learns from them
 LEAST_ALARMS = 5  # of the rows of a fault
 HELD_OUT = 1000  # first seed of the runs that nothing was chosen on
 
@@ -135,6 +137,31 @@ def ours(run, first, lags):
     return judged(run, alarms, blamed), float(np.mean(alarms[normal_after(run, first)]))
 
 
+def followed(run, first, half_life):
+    """Return the lines of our detector that goes on learning, and its false alarms."""
+    model = VanishingOutlierDetector(half_life=half_life, false_alarm_rate=RATE, random_state=0)
+    model.fit(run.X[:first])
+    alarms, gravest = np.zeros(len(run.X), dtype=bool), {}
+    for start in range(first, len(run.X), BATCH):
+        rows = run.X[start : start + BATCH]
+        alarms[start : start + BATCH] = model.predict(rows) == -1
+        events = model.events(rows)
+        for event in events:
+            if event.kind == "stuck value":
+                alarms[start + event.start : start + event.end + 1] = True
+        if events:
+            gravest[start] = events[0]
+        model.partial_fit(rows)
+
+    def blamed(fault):
+        own = [e for s, e in gravest.items() if fault.start < s + BATCH and s <= fault.end]
+        if not own:
+            return None
+        return run.columns[int(max(own, key=lambda e: e.severity).columns[0].removeprefix("x"))]
+
+    return judged(run, alarms, blamed), float(np.mean(alarms[normal_after(run, first)]))
+
+
 def others(run, first, maker):
     """Return the lines of another method, and its false alarms."""
     limit = threshold(maker, run.X[:first])
@@ -151,6 +178,7 @@ def others(run, first, maker):
 METHODS = {
     "vanishing": lambda run, first: ours(run, first, 0),
     "vanishing, lags=1": lambda run, first: ours(run, first, 1),
+    "vanishing, followed, half_life=500": lambda run, first: followed(run, first, 500),
     "PCA T2/Q": lambda run, first: others(run, first, PrincipalComponents),
     "MCD": lambda run, first: others(run, first, RobustCovariance),
     "IsolationForest": lambda run, first: others(run, first, Forest),

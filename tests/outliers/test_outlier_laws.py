@@ -309,3 +309,22 @@ def test_a_balance_of_many_columns_is_a_law():
     wrong = X[:1].copy()
     wrong[0, 8] += 0.5
     assert model.explain(wrong)[0][0]["law"] == model.laws_[1]
+
+
+def test_products_among_twenty_columns_are_laws():
+    random = np.random.default_rng(0)
+    X = random.normal(10.0, 1.5, (2000, 20))
+    X[:, 19] = X[:, 0] * X[:, 1]
+    X += 0.005 * random.normal(size=X.shape)
+    (law,) = VanishingOutlierDetector().fit(X).laws_
+    assert law.columns == ("x0", "x1", "x19") and law.n_terms == 2
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_columns_that_hidden_ones_drive_make_no_laws_of_products(seed):
+    """x5 = 1909(4) - 0.000838(3)*(x0 - 900)*(x1 - 1370) + ... was claimed: it is linear there."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(1500, 4)) @ random.normal(size=(4, 12))
+    X += 0.15 * random.normal(size=X.shape)
+    laws = VanishingOutlierDetector().fit(X).laws_
+    assert [str(law) for law in laws if "*(x" in str(law) or "^2" in str(law)] == []

@@ -66,7 +66,10 @@ def laws_from(sums: MonomialSums, names) -> list[DetectorLaw]:
     supports = () if is_linear else shifted_supports(table)
     shifted = [measured_equation(table, places, table.standard) for places in supports]
     for candidate in _sorted(table, shifted):
-        if consequences.share(candidate, points) < settings.SMALL:
+        if consequences.share(candidate, points) >= settings.SMALL:
+            continue
+        candidate = _without_idle_products(table, candidate)
+        if table.exponents[list(candidate.support)].sum(axis=1).max() > 1:
             kept = _independent(consequences, [*kept, _simplified(table, candidate)])
             points = consequences.points(kept)
     laws = [(_law(table, each, names), table.columns_in(each.support)) for each in kept]
@@ -142,6 +145,26 @@ def _linear(table: StandardTable, support: tuple[int, ...]) -> Candidate | None:
     best = min(trial.error for trial in trials)
     close = [t for t in trials if t.is_exact or t.error <= settings.SIMPLER * best]
     return min(close, key=lambda trial: len(trial.support))
+
+
+def _without_idle_products(table: StandardTable, candidate: Candidate) -> Candidate:
+    """Return an equation in standard columns without the products that it does not need.
+
+    Products of columns far from where they are zero are linear there: with them a linear equation
+    of many columns would be one of few terms.
+    """
+    limit = settings.SIMPLER * candidate.error
+    while True:
+        *others, target = candidate.support
+        products = [place for place in others if table.exponents[place].sum() > 1]
+        trials = (
+            measured_equation(table, [*(p for p in others if p != idle), target], table.standard)
+            for idle in products
+        )
+        close = [trial for trial in trials if trial is not None and trial.error <= limit]
+        if not close:
+            return candidate
+        candidate = min(close, key=lambda trial: trial.error)
 
 
 def _simplified(table: StandardTable, candidate: Candidate) -> Candidate:

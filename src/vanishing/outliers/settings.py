@@ -81,9 +81,8 @@ COMES_AGAIN = 0.1
 # Rows that break laws: at most this share, at how many places they are looked for, beyond how many
 # others, and how many times as many as normal rows explain.
 MOST_BREAKING, CUTS, LEAST_INSIDE, MANY_TIMES = 0.35, 60, 20, 5.0
-# Fewer break laws beyond a gap of less chance than this, by so many rows before it: 1 % of clean
-# tables have one where tails are those of an exponential, and fewer elsewhere.
-CHANCE, NEAR_ROWS = 2e-3, 40
+# Fewer than this break laws, too, beyond a gap of less chance, by so many rows before it.
+FEW_BEYOND, CHANCE, NEAR_ROWS = 10, 2e-3, 40
 # Shares of normal rows before those whose fall continues beyond the cut, and what the second asks.
 BODIES, MORE_TIMES = (0.75, 0.5), 2.0
 # The emptiest place between normal rows and those that break laws: few of these are in it, relative
@@ -94,7 +93,7 @@ FORGOTTEN = 1e-12  # share that what was learned counts at least: rounding, besi
 PATIENCE = 2.0  # times the share of alarms that a batch may make normal: how fast drift is learned
 
 # -- Equations to read ----------------------------------------------------------------------------
-MONOMIALS = 100  # of degree 2; of more columns only linear equations are looked for: time
+MONOMIALS = 250  # of degree 2; of more columns only linear equations are looked for: time
 ROWS_PER_MONOMIAL = 3  # fewer rows make laws of chance
 ODD = 0.1  # share of rows that equations are not fitted to: one wrong row hides an exact law
 EQUATION_TERMS = 6  # at most: longer ones nobody reads

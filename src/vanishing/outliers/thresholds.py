@@ -97,11 +97,10 @@ def breaking(off: np.ndarray, weight: np.ndarray) -> float:
     places = np.searchsorted(below, len(off) - steps)
     for i in np.unique(places[places < len(off)]):
         found = len(off) - below[i]
-        if found < settings.MANY_TIMES:
+        if found < settings.FEW_BEYOND:
             chance = _chance_of_gap(off, below, sums, i)
             if chance < settings.CHANCE:
                 best, cut = max((best, cut), (-np.log(chance), int(i)), key=lambda each: each[0])
-            continue
         # Chance makes a short stretch fall fast: a longer one has to fall, too.
         short, long = (_expected(off, below, sums, i, body) for body in settings.BODIES)
         if found >= max(settings.MANY_TIMES * (1.0 + short), settings.MORE_TIMES * (1.0 + long)):
