@@ -36,6 +36,16 @@ def test_a_function_of_a_difference_is_one_function():
     assert law.coef[1] == pytest.approx(-1, abs=4 * law.coef_std[1])
 
 
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_a_grating_has_its_law(whole, noise):
+    X = drawn(2_000, n=(2, 6), d=(0.5, 4.5))
+    if whole:  # slits are counted: five values of a column, but many of n*d
+        X["n"] = X["n"].round()
+    law = found(X, (np.sin(X["n"] * X["d"] / 2) / np.sin(X["d"] / 2)) ** 2, noise=noise)
+    assert set(law.terms) == {"y", "1", "y*cos(d)", "cos(n*d)"}
+
+
 def test_a_function_of_a_sum_in_other_units():
     X = drawn(400, k=(1, 3), x=(500, 5000), z=(500, 5000))
     law = found(X, X["k"] * np.log(X["x"] + X["z"]))

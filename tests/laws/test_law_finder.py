@@ -365,6 +365,17 @@ def test_columns_of_few_values():
             assert law.n_terms == (2 if y[0] == column[0] * x[0] else 3), str(law)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_switch_is_a_column_like_any_other(seed):
+    rng = np.random.default_rng(seed)
+    switch, d = rng.integers(0, 2, 300), rng.uniform(0.5, 4.5, 300)
+    y = 3 * switch + 2 * np.exp(-d) + 0.02 * rng.normal(size=300)
+    # switch*(y - 3 - 2*exp(-d)) = 0 holds as well, and says nothing of the rows without.
+    (law,) = LawFinder().fit(np.column_stack([switch, d]), y).laws_
+    assert set(law.terms) == {"y", "x0", "exp(-x1)"}
+    assert law.relative_error < 0.02
+
+
 def test_weights_of_any_kind():
     X, y, _ = table("gas")
     weight = np.random.default_rng(0).exponential(size=len(X))

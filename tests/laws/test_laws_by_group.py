@@ -5,6 +5,10 @@ import pytest
 
 from vanishing import LawFinder, LawsByGroup, check_law, load
 from vanishing.export import to_python
+from vanishing.laws.group_search import GroupedRows, law_of_groups
+from vanishing.laws.groups import read_groups
+from vanishing.laws.options import OutOfTime
+from vanishing.laws.targets import LawAnswer
 
 HILL = "y = bottom + (top - bottom)/(1 + (EC50/x0)**h)"
 
@@ -105,6 +109,40 @@ def test_noise_may_differ_between_groups():
     laws = check_law("y = a*x0", X, y, groups=group)
     quiet, loud = (law.constants["a"][1] for law in laws)
     assert 30 < loud / quiet < 300
+
+
+@pytest.mark.parametrize("robust", [False, True])
+def test_time_may_end_while_a_form_is_fitted_to_groups(robust):
+    X, y, group = lines()
+    (law,) = LawFinder(functions=()).fit(X[group == "A"], y[group == "A"]).laws_
+    rows = GroupedRows(np.vstack([X.T, y]), np.ones(90), read_groups(group, 90), law.names)
+
+    def steps(n_steps):
+        """Return what raises after so many steps."""
+        left = iter(range(n_steps))
+
+        def progress():
+            if next(left, None) is None:
+                raise OutOfTime
+
+        return progress
+
+    def answer(n_steps):
+        found = LawAnswer([law], str(law.verdict), law.error)
+        return law_of_groups(rows, lambda *_: found, robust, steps(n_steps))
+
+    for n_steps in range(5):  # three groups, and the first of two constants that may be shared
+        assert answer(n_steps).laws == [] and "raise max_time" in answer(n_steps).verdict
+    assert len(answer(10_000).laws) == 3
+
+
+def test_the_only_coefficient_needs_no_term():
+    rng = np.random.default_rng(0)
+    X, group = rng.uniform(1, 3, (90, 2)), np.arange(90) % 2
+    y = (2 + group) * X[:, 0] * X[:, 1] ** 2 * (1 + 0.01 * rng.normal(size=90))
+    finder = LawFinder(functions=()).fit(X, y, groups=group)
+    assert finder.laws_[0].terms == ("y/(x0*x1)", "x1")  # which the law does not show
+    assert "%); coefficient (p < 1e-12) differs between groups" in finder.verdict_
 
 
 def test_a_finder_finds_one_form_for_all_groups(tmp_path):

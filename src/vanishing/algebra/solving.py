@@ -21,10 +21,12 @@ from vanishing.algebra.expressions import (
     split,
     total,
 )
-from vanishing.algebra.functions import BASES, POWERS, Function, registered
+from vanishing.algebra.functions import BASES, POWERS, Elementwise, Function, registered
 from vanishing.algebra.terms import Term
 
 Weighted = tuple[Number, Term]
+
+LARGEST_EXPONENT = 600.0  # of a number e^c: a double has it, with all digits
 
 
 def normalised(coef, covariance, pivot: int) -> tuple[np.ndarray, np.ndarray | None]:
@@ -180,9 +182,23 @@ def _undone(function: Function, value: Node, branch: int) -> Node | None:
     undone = function.undone
     if undone is None:
         return None
+    if name == "log" and isinstance(value, Sum):
+        return _exponential(undone, value)
     argument = Apply(*undone, value)
     is_even = name in ("cos", "cosh")
     return product(Number(float(branch)), argument) if is_even else argument
+
+
+def _exponential(exp: tuple[str, Elementwise], value: Sum) -> Node:
+    """Return exp of a sum, whose number is a factor: 2.00(1)*exp(-x) for exp(0.693(5) - x)."""
+    numbers = [part for part in value.parts if isinstance(part, Number)]
+    # An error of the number is a relative one of the factor, and has to be small as such.
+    if len(numbers) != 1 or abs(numbers[0].value) > LARGEST_EXPONENT or not numbers[0].std < 0.3:
+        return Apply(*exp, value)
+    (number,) = numbers
+    factor = float(np.exp(number.value))
+    rest = Apply(*exp, total([part for part in value.parts if part is not number]))
+    return product(Number(factor, factor * number.std), rest)
 
 
 def _isolated(node: Node, value: Node, column: int, branch: int) -> Node | None:

@@ -142,7 +142,8 @@ def _all_supports(k: int, size: int) -> np.ndarray:
 def ratio_supports(gram, slope, limit, max_terms, progress) -> list[tuple[tuple[int, ...], float]]:
     """Return supports whose least ratio is below a limit.
 
-    All small ones while they are few, a beam, sparse regressions, and backward elimination.
+    All small ones while they are few, a beam, sparse regressions, backward elimination, and
+    exchanges of two terms.
     """
     best: dict[tuple[int, ...], float] = {}
 
@@ -173,6 +174,23 @@ def ratio_supports(gram, slope, limit, max_terms, progress) -> list[tuple[tuple[
     for size in set(map(len, more)):
         supports = np.array([support for support in more if len(support) == size])
         note(supports, ratios(gram, slope, supports))
+    # Terms that say much only together are missed where they are taken one by one.
+    enough = settings.EXCHANGED * max(full_ratios(gram, slope)[0], 0.0)
+    for size in range(4, min(settings.EXHAUSTIVE_SIZE, max_terms, k - 2) + 1):
+        for _ in range(settings.EXCHANGES):
+            least, support = min(
+                ((value, support) for support, value in best.items() if len(support) == size),
+                default=(0.0, ()),
+            )
+            if least <= enough or comb(size, 2) * comb(k - size, 2) > settings.EXHAUSTIVE:
+                break
+            progress()
+            supports = _exchanged(support, k)
+            values = ratios(gram, slope, supports)
+            order = np.argsort(values, kind="stable")[:50]
+            note(supports[order], values[order])
+            if values[order[0]] >= least:
+                break
     # A law with a term too many is one without it.
     for size in range(max(map(len, best), default=0), 2, -1):
         progress()
@@ -181,6 +199,14 @@ def ratio_supports(gram, slope, limit, max_terms, progress) -> list[tuple[tuple[
         shorter = np.array(sorted(parts.difference(best)), int).reshape(-1, size - 1)
         note(shorter, ratios(gram, slope, shorter))
     return sorted(best.items())
+
+
+def _exchanged(support: tuple[int, ...], k: int) -> np.ndarray:
+    """Return supports in which two terms are two others."""
+    others = np.delete(np.arange(k), support)
+    pairs = others[_all_supports(len(others), 2)]
+    kept = (np.tile(part, (len(pairs), 1)) for part in combinations(support, len(support) - 2))
+    return np.sort(np.vstack([np.hstack([part, pairs]) for part in kept]), axis=1)
 
 
 def _extended(gram, slope, frontier) -> np.ndarray:

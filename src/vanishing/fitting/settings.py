@@ -32,6 +32,8 @@ EXHAUSTIVE = 300_000  # supports of one size up to EXHAUSTIVE_SIZE of which all 
 EXHAUSTIVE_SIZE = 5  # terms
 SUPPORTS_PER_SIZE = 3  # best ones that are kept of those
 EXHAUSTIVE_RATIOS = 30_000  # likewise where ratios v'Gv / v'Hv are least, which take longer
+EXCHANGED = 1.15  # times what all terms leave: supports that leave more have two terms exchanged,
+EXCHANGES = 3  # so many times
 BEAM, EXTENSIONS, BEAM_SIZE = 40, 12, 7  # supports of one size, terms tried for each, largest size
 # Of a function's range, by which it has to differ from a polynomial of degree 2 to be tried.
 SAME_FUNCTION = 1e-9

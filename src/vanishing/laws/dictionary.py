@@ -252,7 +252,9 @@ def function_factors(
                 continue
             if use.column is not None and use.column != column:
                 continue
-            if min(variables.n_values[i] for i in used) <= settings.FEW_VALUES:
+            n_values = [variables.n_values[i] for i in used]
+            # Of b*x with two values of b, a function is b times one of x, and a multiple of b.
+            if max(n_values) <= settings.FEW_VALUES or min(n_values) <= 2:
                 continue
             inner = tuple(use.power * e for e in exponents)
             factor = Factor(use.function, use.sign * stage.scale * scale**use.power, inner)

@@ -102,7 +102,7 @@ def factor_states(table: LawTable) -> list[ReductionState]:
     return states
 
 
-@np.errstate(over="ignore")
+@np.errstate(all="ignore")
 def is_negative(table: LawTable, states: list[ReductionState]) -> bool:
     """Say whether y / M is negative on most rows: roots and logarithms are of -y / M then."""
     logarithms = Logarithms(table.columns, table.positive)

@@ -297,7 +297,7 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
             return self._answer(self._rows(ArraySource(part.at(places)), y), progress, n_groups)
 
         in_memory = GroupedRows(columns_of(part), weight, in_groups, rows.names)
-        return rows, law_of_groups(in_memory, search, self.robust)
+        return rows, law_of_groups(in_memory, search, self.robust, progress)
 
     def _answer(self, rows: SearchRows, progress: Callable, n_groups: int = 1) -> LawAnswer:
         options = self._options(rows)._replace(n_groups=n_groups)

@@ -24,10 +24,11 @@ from vanishing.equations.law import Law
 from vanishing.fitting.lack_of_fit import unseen_share
 from vanishing.fitting.sparse import price
 from vanishing.laws import settings
-from vanishing.laws.certainty import approximation_text
+from vanishing.laws.certainty import NO_TIME, approximation_text
 from vanishing.laws.check import law_of, noise_of_constants, reason_against
 from vanishing.laws.given_problem import Problem
 from vanishing.laws.groups import GroupFit, Groups, fit_by_group, near_by_group
+from vanishing.laws.options import OutOfTime
 from vanishing.laws.targets import LawAnswer
 
 Search = Callable[[np.ndarray, int], LawAnswer]
@@ -51,7 +52,7 @@ class GroupedRows(NamedTuple):
     names: tuple[str, ...]
 
 
-def law_of_groups(rows: GroupedRows, search: Search, robust: bool) -> LawAnswer:
+def law_of_groups(rows: GroupedRows, search: Search, robust: bool, progress: Callable) -> LawAnswer:
     """Return one law per group, all of one form, or why there is none.
 
     The law is searched on the largest group, or the next ones if that has none. Where groups are
@@ -66,6 +67,8 @@ def law_of_groups(rows: GroupedRows, search: Search, robust: bool) -> LawAnswer:
         Takes places of rows, and of how many groups they are one, returns what a search says.
     robust : bool
         Whether rows may be wrong.
+    progress : callable
+        Called now and then: where it raises `OutOfTime`, what was fitted so far is compared.
     """
     rows.groups.check_sizes(settings.LEAST_ROWS, "a law")
     n_rows, codes = len(rows.weight), rows.groups.codes
@@ -80,13 +83,15 @@ def law_of_groups(rows: GroupedRows, search: Search, robust: bool) -> LawAnswer:
     found = [answer.laws[0] for answer in answers if answer.laws]
     if are_small and answers:
         found += _likeliest_forms(answers, n_rows)
-    fits = [_fitted(law, rows, robust) for law in found]
+    fits = [_fitted(law, rows, robust, progress) for law in found]
     if are_small or not any(fit.laws for fit in fits):
         answers.append(search(np.arange(n_rows), 1))
-        fits += [_fitted(law, rows, robust) for law in answers[-1].laws]
+        fits += [_fitted(law, rows, robust, progress) for law in answers[-1].laws]
     holding = [fit for fit in fits if fit.laws]
     if not holding:
-        reason = fits[0].reason if fits else answers[-1].verdict
+        reasons = [*(fit.reason for fit in fits), answers[-1].verdict]
+        no_time = NO_TIME.format(rows.names[-1])
+        reason = no_time if no_time in reasons else reasons[0]
         return answers[-1]._replace(laws=[], verdict=reason)
     return _chosen(holding, answers[0], rows, robust)
 
@@ -177,7 +182,7 @@ class _FormFit(NamedTuple):
         return count * np.log(square) + price(count) * self.n_constants
 
 
-def _fitted(found: Law, rows: GroupedRows, robust: bool) -> _FormFit:
+def _fitted(found: Law, rows: GroupedRows, robust: bool, progress: Callable) -> _FormFit:
     """Fit the form of a law to all groups."""
     equation, values = equation_of(found)
     target = len(rows.names) - 1
@@ -191,12 +196,14 @@ def _fitted(found: Law, rows: GroupedRows, robust: bool) -> _FormFit:
             groups.check_sizes(n_needed, f"the form of {found}")
             near = np.ones(len(weight), dtype=bool)
             if robust:
-                near, start = near_by_group(problem, groups, values, found.error)
+                near, start = near_by_group(problem, groups, values, found.error, progress)
             kept, left = problem.rows(near), groups.at(near)
             left.check_sizes(n_needed, f"the form of {found}")
-            fit = fit_by_group(kept, left, start)
+            fit = fit_by_group(kept, left, start, progress)
         except ValueError as error:
             return _FormFit([], reason=f"No law holds in all groups: {error}")
+        except OutOfTime:
+            return _FormFit([], reason=NO_TIME.format(rows.names[-1]))
         reason = _failure(fit, kept, rows.names, found)
         if reason:
             return _FormFit([], reason=reason)
@@ -286,6 +293,8 @@ def equation_of(law: Law) -> tuple[GivenEquation, np.ndarray]:
         "constant" if law._terms[j].is_constant else f"coefficient of {law.terms[j]}"
         for j in others
     ]
+    if len(others) == 1:  # y = 2*a*b is the law y/a = 2*b, whose term nobody sees
+        names = ["coefficient"]
     terms = {_widened(law._terms[fixed], len(others)): 1.0}
     for k, j in enumerate(others):
         terms[_widened(law._terms[j], len(others), k)] = -1.0

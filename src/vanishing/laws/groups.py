@@ -1,6 +1,6 @@
 """Constants by group: one equation for all groups of rows, some constants of which differ."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -254,7 +254,11 @@ _NEAR_GROUPS = 1.5  # ratio of the errors of groups that have the same noise
 
 
 def near_by_group(
-    problem: Problem, groups: Groups, known: np.ndarray | None = None, error: float = 0.0
+    problem: Problem,
+    groups: Groups,
+    known: np.ndarray | None = None,
+    error: float = 0.0,
+    progress: Callable = lambda: None,
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Say which rows are near the equation, with constants by group that fit most rows.
 
@@ -269,6 +273,8 @@ def near_by_group(
         Constants that are near those of some group.
     error : float, default=0
         What these leave there: constants that they lead to, and leave as little, need no others.
+    progress : callable
+        Called now and then: it may raise, to interrupt.
 
     Returns
     -------
@@ -280,6 +286,7 @@ def near_by_group(
     each: dict[int, np.ndarray] = {}
     # Constants of the largest group are where those of the others start, too.
     for g in np.argsort(-np.bincount(groups.codes), kind="stable").tolist():
+        progress()
         near = [*each.values()][:1] if known is None else [known, *each.values()][:2]
         fit = most_rows_fit(problem.rows(groups.codes == g), near, _NEAR_GROUPS * error)
         if fit is None:
@@ -288,13 +295,18 @@ def near_by_group(
     start = np.array([each[g] for g in range(n_groups)])
     apart = _grouped(problem, groups, _layout(np.ones(n_constants, dtype=bool), n_groups))
     near = near_with(apart, start.T.ravel())
-    whole = fit_by_group(problem.rows(near), groups.at(near), start)
+    whole = fit_by_group(problem.rows(near), groups.at(near), start, progress)
     together = _grouped(problem, groups, whole.layout)
     values = settled_on_most(together, whole.constants.values)
     return near_with(together, values), values[whole.layout]
 
 
-def fit_by_group(problem: Problem, groups: Groups, start: np.ndarray | None = None) -> GroupFit:
+def fit_by_group(
+    problem: Problem,
+    groups: Groups,
+    start: np.ndarray | None = None,
+    progress: Callable = lambda: None,
+) -> GroupFit:
     """Fit constants to all groups together, and share those that do not differ.
 
     Parameters
@@ -304,11 +316,13 @@ def fit_by_group(problem: Problem, groups: Groups, start: np.ndarray | None = No
     groups : Groups
     start : ndarray of shape (n_groups, n_constants), default=None
         Where to start; by default the rows say where.
+    progress : callable
+        Called now and then: it may raise, to interrupt.
     """
     n_groups, names = len(groups.labels), problem.equation.constants
     differs = np.full(len(names), n_groups > 1)
     apart = _grouped(problem, groups, _layout(differs, n_groups))
-    each = _each(problem, groups, start)
+    each = _each(problem, groups, start, progress)
     values = (each.T if n_groups > 1 else each[0]).ravel()
     scale = _scale(values)
     residuals, same_noise = apart.residuals(values), True
@@ -321,7 +335,7 @@ def fit_by_group(problem: Problem, groups: Groups, start: np.ndarray | None = No
         same_noise = apart is equal
         values = _moved(apart, values)
     choice = _Sharing(problem._replace(weight=apart.weight), groups, apart, values)
-    layout = choice.chosen()
+    layout = choice.chosen(progress)
     chosen = _grouped(problem._replace(weight=apart.weight), groups, layout)
     values = _moved(chosen, choice.values)
     constants = settled(chosen, values, share, _scale(values))
@@ -344,7 +358,9 @@ def _moved(problem: Problem, values: np.ndarray) -> np.ndarray:
     return values if fit is None else fit[1]
 
 
-def _each(problem: Problem, groups: Groups, start: np.ndarray | None) -> np.ndarray:
+def _each(
+    problem: Problem, groups: Groups, start: np.ndarray | None, progress: Callable
+) -> np.ndarray:
     """Return the constants that fit each group best, shape (n_groups, n_constants)."""
     n_groups, n_constants = len(groups.labels), len(problem.equation.constants)
     if not n_constants:
@@ -353,6 +369,7 @@ def _each(problem: Problem, groups: Groups, start: np.ndarray | None) -> np.ndar
         pooled = _from_rows(problem)
     best = []
     for g in range(n_groups):
+        progress()
         rows = problem.rows(groups.codes == g)
         starts = [_from_rows(rows), pooled] if start is None else [start[g]]
         fits = [refined(rows, s, _scale(s)) for s in starts if s is not None]
@@ -414,10 +431,13 @@ class _Sharing:
     def _square(problem: Problem, values: np.ndarray) -> float:
         return float(problem.weight @ problem.residuals(values) ** 2)
 
-    def chosen(self) -> np.ndarray:
+    def chosen(self, progress: Callable) -> np.ndarray:
         """Return the places of values; `values` are these then."""
         while self.differs.any():
-            trials = [self._shared(k) for k in np.flatnonzero(self.differs).tolist()]
+            trials = []
+            for k in np.flatnonzero(self.differs).tolist():
+                progress()
+                trials.append(self._shared(k))
             for k, (p_value, *_) in zip(np.flatnonzero(self.differs), trials, strict=True):
                 self.p_values[k] = p_value
             best = max(trials, key=lambda trial: trial[0])

@@ -168,20 +168,23 @@ class _ImplicitModel:
     def on_one_branch(self, coef: np.ndarray, Y: np.ndarray) -> np.ndarray | None:
         """Return the root that most rows lie on, for all rows; None where many lie on the other.
 
+        It is NaN on rows that say nothing of Y: those with 0 in a column that all terms have.
+
         The product of a law and another equation has a root of each: the second one is there for
         rows that break the law. The square of a law has two roots that are equal: it says no more
         than the law, and its error is the square of the law's.
         """
         A, B, lower, upper, _ = self._roots(coef)
+        said = (A != 0.0) | (B != 0.0)
         if not (self.powers == 2).any():
-            return Y
+            return np.where(said, Y, np.nan)
         slope = 2 * A * Y + B
         apart = np.abs(slope) / (np.abs(2 * A * Y) + np.abs(B))
         share = self.reduced.mean(slope > 0)
         is_one = max(share, 1.0 - share) > settings.ONE_BRANCH
         if not is_one or self.reduced.mean(apart > settings.DOUBLE_ROOT) < 0.5:
             return None
-        return upper if share > 0.5 else lower
+        return np.where(said, upper if share > 0.5 else lower, np.nan)
 
 
 def _lowered(term: Term) -> Term:

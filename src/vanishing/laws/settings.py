@@ -21,7 +21,7 @@ SCREENED_VALUES = 1_200_000  # of columns that are screened: time
 MAX_TARGETS = 40  # columns that are taken in turn where there is no target: time
 NAMED_COLUMNS = 10  # that were left out; more are counted
 MANY_DECADES = 50  # of a column that is of no size: its logarithm is asked for
-FEW_VALUES = 6  # a variable of no more values gets no functions, and powers below their number
+FEW_VALUES = 6  # a variable of no more gets no functions of its own, and powers below their number
 
 # -- Sums of more columns than a search takes ------------------------------------------------------
 SPARE_ROWS = 5  # more than coefficients: exact sums leave rounding on as many by no chance
