@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.datasets import make_moons
+from sklearn.datasets import make_circles, make_moons
 from sklearn.linear_model import LogisticRegression
 
 from vanishing import (
@@ -101,15 +101,22 @@ def test_a_search_takes_what_is_simple_and_shows_the_front(tmp_path):
         results["mean_complexity"][known], results["mean_test_score"][known], strict=True
     ):
         assert score <= scores[sizes <= size].max() + 1e-9
-    # A tenth of the numbers of a rich model, and no more than a few rows worse.
-    assert search.best_score_ >= scores.max() - 0.02
-    assert search.complexity_ == search.classifier_.complexity_ < 150
+    assert search.best_score_ >= scores.max() - 0.02  # a few rows
+    assert search.complexity_ == search.classifier_.complexity_
     simplest = VanishingClassifier().set_params(**front[0].params).fit(X, Y)
     assert simplest.complexity_ <= search.complexity_
     search.save(tmp_path / "search.json")
     again = load(tmp_path / "search.json", VanishingClassifierCV)
     assert [point[:3] for point in again.front_] == [point[:3] for point in front]
     assert again.complexity_ == search.complexity_
+
+
+def test_equations_that_are_not_needed_are_left_out():
+    rings = make_circles(300, noise=0.1, factor=0.5, random_state=0)
+    search = VanishingClassifierCV().fit(*rings)
+    chosen = dict(search.best_params_)
+    assert chosen.pop("max_equations") < 6
+    assert search.complexity_ < VanishingClassifier(**chosen).fit(*rings).complexity_
 
 
 def test_what_is_given_is_not_simplified():

@@ -296,9 +296,18 @@ class VanishingFeatures(
 # -- Fits and values, for estimators that are made of features ------------------------------------
 
 
-def feature_values(features: VanishingFeatures, X):
-    """Return the values of the generators on validated rows: an array, never a table."""
-    parts = [(t.generators_, t.absolute, t.chunk_size) for t in features.transformers_]
+def feature_values(features: VanishingFeatures, X, chosen: np.ndarray | None = None):
+    """Return the values of the generators on validated rows: an array, never a table.
+
+    ``chosen`` marks those that are evaluated; None means all.
+    """
+    parts, start = [], 0
+    for transformer in features.transformers_:
+        generators = transformer.generators_
+        if chosen is not None:
+            stop = start + len(generators)
+            generators, start = generators.subset(np.flatnonzero(chosen[start:stop])), stop
+        parts.append((generators, transformer.absolute, transformer.chunk_size))
     return generator_values(parts, X)
 
 

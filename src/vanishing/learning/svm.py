@@ -209,9 +209,12 @@ def set_solutions(svm: L1SquaredHingeSVC, solutions) -> str | None:
     )
 
 
-def decision_values(svm: L1SquaredHingeSVC, X: np.ndarray) -> np.ndarray:
-    """Return the decision values of rows that have been validated."""
-    scores = X @ svm.coef_.T + svm.intercept_
+def decision_values(svm: L1SquaredHingeSVC, X: np.ndarray, weights=None) -> np.ndarray:
+    """Return the decision values of rows that have been validated.
+
+    Of rows that have some of the features only ``weights`` are the coefficients.
+    """
+    scores = X @ (svm.coef_ if weights is None else weights).T + svm.intercept_
     return scores[:, 0] if len(svm.classes_) == 2 else scores
 
 

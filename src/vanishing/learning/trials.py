@@ -22,14 +22,13 @@ from vanishing.learning.default import resolved
 from vanishing.learning.features import class_readers, feature_values
 from vanishing.learning.grid import search_grid
 from vanishing.learning.labels import LabelledRows, class_weights, labels, weighted
-from vanishing.learning.pipeline import ScaledRows, fit_parts, scale_rows
+from vanishing.learning.pipeline import Parts, ScaledRows, fit_parts, scale_rows
 from vanishing.learning.prediction import watched
 from vanishing.learning.scaling import FarRows
 from vanishing.learning.svm import L1SquaredHingeSVC, decision_values
 from vanishing.learning.temperature import learn_temperature, probabilities
 from vanishing.rows.reader import RowReader
 from vanishing.rows.source import RowPart
-from vanishing.rows.values import or_constant
 
 
 class Choice(NamedTuple):
@@ -135,6 +134,7 @@ class _Fold(NamedTuple):
     train: ScaledRows
     readers: list[RowReader] | None
     test: LabelledRows
+    test_X: np.ndarray  # scaled as the training rows
 
 
 class _Trial(NamedTuple):
@@ -292,50 +292,51 @@ class Trials:
             for train, test in self.folds:
                 scaled = scale_rows(train, scale, self.model.clip)
                 readers = class_readers(scaled.rows, size, remember=self._in_order)
-                folds.append(_Fold(scaled, readers, test))
+                folds.append(_Fold(scaled, readers, test, scaled.scaling(test.part.X)))
         return self._scaled[point.choice.scale]
 
     def _try(self, point: SearchPoint, fold: _Fold, Cs: Sequence[float]) -> _Trial:
         """Fit to one fold with one psi and some C, and score."""
-        model, test, features = self.model, fold.test.part, None
-        classifiers = [self.classifier(point, C) for C in Cs]
-        by_C: list[FoldScore] = []
-        problems: list[str] = []
+        model, test = self.model, fold.test.part
         start = time.perf_counter()
-        counts = _counts(fold.test, model.class_weight)
         finals = [L1SquaredHingeSVC(C, class_weight=model.class_weight) for C in Cs]
-        transformer = resolved(classifiers[0].transformer, point.psi)
+        transformer = resolved(self.classifier(point, 1.0).transformer, point.psi)
         max_equations = point.choice.max_equations
-        fits = fit_parts(
+        fits: list[Parts] = []
+        times: list[float] = []
+        for parts in fit_parts(
             fold.train, transformer, finals, max_equations=max_equations, readers=fold.readers
-        )
-        for classifier, parts in zip(classifiers, fits, strict=True):
-            fit_time = time.perf_counter() - start
+        ):
+            fits.append(parts)
+            times.append(time.perf_counter() - start)
             start = time.perf_counter()
-            if features is None or max_equations:  # else evaluated once for all C
-                features = or_constant(feature_values(parts.features, parts.scaling(test.X)))
-                seconds = time.perf_counter() - start
-                fit_time -= parts.seconds
-            values = decision_values(parts.final, features)
+        times[0] -= parts.seconds
+        together = [[parts] for parts in fits] if max_equations else [fits]
+        decisions = [values for some in together for values in _decisions(some, fold.test_X)]
+        seconds = time.perf_counter() - start
+        counts = _counts(fold.test, model.class_weight)
+        by_C: list[FoldScore] = []
+        for C, parts, fit_time, values in zip(Cs, fits, times, decisions, strict=True):
+            start = time.perf_counter()
             correct = labels(np.arange(self.n_classes), values) == test.y
             if model.scoring is None:
                 score = np.average(correct, weights=counts)
             else:
+                classifier = self.classifier(point, C)
                 describe(model, classifier, named=False)  # the rows of a fold have no names
                 adopt_parts(classifier, parts)
                 classifier.temperature_ = learned_temperature(classifier, fold.train.rows)
                 # A user who fits need not be warned of rows of a fold that are far outside.
                 score = _score(model.scoring, watched(classifier, FarRows()), fold.test)
-            problems.extend(parts.problems[:1])
-            score_time = time.perf_counter() - start - (0.0 if by_C else seconds)
+            score_time = time.perf_counter() - start
             # What serves all C counts for each of them in equal parts.
-            times = fit_time + parts.seconds / len(Cs), score_time + seconds / len(Cs)
+            measured = fit_time + parts.seconds / len(Cs), score_time + seconds / len(Cs)
             size = complexity(parts.scaling, parts.features, parts.final.coef_)
             n_equations = int(np.count_nonzero(parts.final.coef_.any(axis=0)))
             kept = values[_kept(test)].copy()
-            judged = FoldScore(float(score), *times, correct, counts, kept, size, n_equations)
+            judged = FoldScore(float(score), *measured, correct, counts, kept, size, n_equations)
             by_C.append(judged)
-            start = time.perf_counter()
+        problems = [problem for parts in fits for problem in parts.problems[:1]]
         return _Trial(by_C, parts.features.n_generators_, problems)
 
     def held_out(self, look: FoldScores, place: int) -> "HeldOut":
@@ -366,6 +367,21 @@ class HeldOut(NamedTuple):
     values: np.ndarray
     y: np.ndarray
     weight: np.ndarray
+
+
+def _decisions(fits: list[Parts], X: np.ndarray) -> list[np.ndarray]:
+    """Return the decision values of scaled rows by each of some fits to the same features.
+
+    What has no weight in any of them is not evaluated.
+    """
+    features = fits[0].features
+    weights = [parts.final.coef_[:, : features.n_generators_] for parts in fits]
+    used = np.any([each.any(axis=0) for each in weights], axis=0)
+    values = feature_values(features, X, used)
+    return [
+        decision_values(parts.final, values, each[:, used])
+        for parts, each in zip(fits, weights, strict=True)
+    ]
 
 
 def _counts(test: LabelledRows, class_weight) -> np.ndarray:

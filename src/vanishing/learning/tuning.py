@@ -125,12 +125,14 @@ class Tuning:
     def _bend(self, first: Choice) -> Choice:
         """Let the best choice of a family have knots; return the best of it and those with some.
 
-        With the psi that was best without.
+        With the psi that was best without, and the C that was, or the one below: there are many
+        more generators.
         """
         for choice in self.bent(first):
             base = choice._replace(n_knots=None, n_pair_knots=None)
-            psi = self._best_of(base)[0].point.psi
-            self.trials.look_at(SearchPoint(choice, psi), self.trials.first_Cs)
+            look, place = self._best_of(base)
+            psi, Cs = look.point.psi, self._C_and_smaller(place)
+            self.trials.look_at(SearchPoint(choice, psi), Cs)
             self._consider(choice)
             if self._ahead(self._best_of(choice), self._best_of(first)) > settings.SURE:
                 first = choice
@@ -176,12 +178,15 @@ class Tuning:
     def _is_as_good(self, run: tuple[FoldScores, int], best: tuple[FoldScores, int]) -> bool:
         """Say whether a look is worse than the best by no measurable amount, at the places of C.
 
-        By the score, and, as few rows show little by their labels, by the log-loss.
+        It has no lower score; and, as few rows show little by their labels, its log-loss is surely
+        not larger by more than a small share.
         """
-        if self._ahead(best, run) > settings.EQUAL:
+        if self._ahead(best, run) > 0.0:
             return False
-        change = self.trials.losses(*run) - self.trials.losses(*best)
-        return change.mean() <= settings.EQUAL_LOSS * change.std() / np.sqrt(len(change))
+        losses = self.trials.losses(*best)
+        change = self.trials.losses(*run) - losses
+        error = change.std() / np.sqrt(len(change))
+        return change.mean() + error <= settings.MORE_LOSS * losses.mean()
 
     def _best_at(self, look: FoldScores) -> tuple[FoldScores, int]:
         return look, int(np.nanargmax(look.means))
@@ -226,7 +231,9 @@ class Tuning:
             if n_without_gain >= self._patience(choice, sizes) or self._perfect(look):
                 return
             costly = self._work(choice, sizes) > settings.MOST_WORK_WITHOUT_GAIN
-            if costly and self._taken is not None and self._is_behind(choice):
+            # A further degree that is no better with the psi of the one before.
+            late = choice.is_contrastive and psi <= self.best()[0].point.psi
+            if (costly or late) and self._taken is not None and self._is_behind(choice):
                 return
             Cs = self._promising(look)
 

@@ -1,0 +1,99 @@
+"""Which points a search looks at: told from scores that are made up."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.model_selection import train_test_split
+
+from vanishing import VanishingClassifierCV
+from vanishing.learning import search, settings
+from vanishing.learning.trials import Choice, FoldScore, FoldScores
+from vanishing.learning.tuning import Tuning
+
+N_ROWS = 1000
+
+
+class MadeUp:
+    """Trials whose numbers of right rows are those of a function of point and C."""
+
+    def __init__(self, right, Cs=(1.0,)):
+        self.right = right
+        self.n_rows, self.n_problems, self.Cs = N_ROWS, 1, list(Cs)
+        self.first_Cs = self.Cs
+        self.model = SimpleNamespace(scoring=None)
+        self.looks = {}
+
+    def thinned(self, n_rows):
+        return self
+
+    def look_at(self, point, Cs):
+        by_C = {self.Cs.index(C): [self._fold(point, C)] for C in Cs}
+        look = FoldScores(point, (1, len(self.Cs)), by_C, 10, [])
+        known = self.looks.get(point)
+        self.looks[point] = look if known is None else known.joined(look)
+        return self.looks[point]
+
+    def _fold(self, point, C):
+        correct = np.arange(N_ROWS) < self.right(point, C)
+        counts = np.ones(N_ROWS)
+        return FoldScore(correct.mean(), 0.0, 0.0, correct, counts, counts, 1, 1)
+
+
+def contrastive(degree):
+    return Choice("minmax", "contrastive", max_degree=degree)
+
+
+def tuned(trials, family, bent=()):
+    tuning = Tuning(trials, None, [family], lambda choice: [], lambda choice: bent, None)
+    tuning.run()
+    return tuning
+
+
+@pytest.mark.parametrize("start, n_psis", [(600, 4), (895, len(settings.CONTRASTIVE_PSIS))])
+def test_a_degree_that_is_clearly_behind_ends_at_the_psi_of_the_one_before(start, n_psis):
+    """The fourth psi is the best of the first degree; the next degree gains with every psi."""
+
+    def right(point, C):
+        step = settings.CONTRASTIVE_PSIS.index(point.psi)
+        return min(step, 3) * 10 + 870 if point.choice.max_degree == 1 else start + step
+
+    trials = MadeUp(right)
+    tuned(trials, [contrastive(1), contrastive(2)])
+    psis = [point.psi for point in trials.looks if point.choice.max_degree == 2]
+    assert psis == list(settings.CONTRASTIVE_PSIS[:n_psis])
+
+
+@pytest.mark.parametrize("best, looked_at", [(0.1, {0.1, 1.0}), (10.0, {1.0, 10.0})])
+def test_knots_come_with_the_best_C_and_the_one_below(best, looked_at):
+    knots = contrastive(1)._replace(n_knots=16)
+    trials = MadeUp(lambda point, C: 900 + 10 * (best == C), settings.CS)
+    tuned(trials, [contrastive(1)], [knots])
+    (look,) = [look for point, look in trials.looks.items() if point.choice == knots]
+    # Those next to the best were looked at only where knots were taken.
+    assert {trials.Cs[place] for place in look.by_C} <= looked_at
+
+
+@pytest.mark.parametrize("split", [2, 8])
+def test_a_simpler_choice_has_no_lower_score_and_surely_no_larger_loss(split, monkeypatch):
+    """With few mistakes scores say next to nothing; losses do."""
+    seen = []
+
+    class Watched(Tuning):
+        def _simplify(self):
+            before = self.best()
+            super()._simplify()
+            seen.append((self.trials, before, self.best()))
+
+    monkeypatch.setattr(search, "Tuning", Watched)
+    X, y = load_wine(return_X_y=True)
+    X, _, y, _ = train_test_split(X, y, train_size=0.6, stratify=y, random_state=split)
+    VanishingClassifierCV().fit(X, y)
+    ((trials, before, after),) = seen
+    losses = trials.losses(*before)
+    change = trials.losses(*after) - losses
+    error = change.std() / np.sqrt(len(change))
+    assert change.mean() + error <= settings.MORE_LOSS * losses.mean()
+    assert after[0].means[after[1]] >= before[0].means[before[1]]
+    assert after[0].complexity(after[1]) <= before[0].complexity(before[1])
