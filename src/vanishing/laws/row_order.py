@@ -78,9 +78,17 @@ def _errors_of_piece(law: Law, part: RowPart) -> ErrorsInOrder:
     # Rows that are wrong may well follow one another.
     left = np.where(np.abs(left) < settings.FAR * law.error, left, 0.0)  # NaN is not
     products = left[1:] * left[:-1]
-    sums = map(float, (y.sum(), y @ y, left @ left, products.sum(), products @ products))
     first, last = (np.append(rows[i], left[i]) for i in (0, -1))
-    return ErrorsInOrder(float(len(y)), *sums, first, last)
+    return ErrorsInOrder(
+        float(len(y)),
+        float(y.sum()),
+        float(y @ y),
+        float(left @ left),
+        float(products.sum()),
+        float(products @ products),
+        first,
+        last,
+    )
 
 
 def is_by_chance(law: Law, errors: ErrorsInOrder) -> bool:
