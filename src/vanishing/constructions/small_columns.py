@@ -33,7 +33,7 @@ def warn_of_small_columns(psi: float, columns: Iterable[int], names) -> None:
     )
     # Without numbers that change from fold to fold: Python shows the same warning once.
     warn(
-        f"psi={psi:g} is at least the variance of {which} here. Take a smaller psi; or scale "
-        "the columns, unless they are: with MaxAbsScaler for short laws, with MinMaxScaler for "
+        f"psi={psi:g} is at least the variance of {which} here. Take a smaller psi. If the columns "
+        "are not scaled yet, scale them: with MaxAbsScaler for short laws, with MinMaxScaler for "
         "classification."
     )
