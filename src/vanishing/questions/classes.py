@@ -19,7 +19,6 @@ from vanishing.tables.errors import listed
 from vanishing.tables.labels import classes_of
 from vanishing.tables.preparing import PreparedTable
 
-_BORDERS = ("gb", "bb")
 _FOLDS = 3  # of a search
 _TOP = 10  # equations of each class that an answer shows
 
