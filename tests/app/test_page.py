@@ -336,8 +336,8 @@ def test_pictures_are_looked_into(page):
 def long_work(tmp_path_factory):
     """Return a table whose laws take long to look for."""
     path = tmp_path_factory.mktemp("long") / "long.csv"
-    rows = np.random.default_rng(0).normal(size=(4000, 40))
-    names = ",".join(f"c{i}" for i in range(40))
+    rows = np.random.default_rng(0).normal(size=(4000, 60))
+    names = ",".join(f"c{i}" for i in range(60))
     np.savetxt(path, rows, fmt="%.4f", delimiter=",", header=names, comments="")
     return path
 

@@ -3,12 +3,14 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 from http.client import HTTPConnection
+from importlib.resources import files
 
 import pytest
 from serving import Server
@@ -17,6 +19,7 @@ from vanishing.app import settings, warming
 from vanishing.app.formulas import read_formula
 from vanishing.app.limits import check_size
 from vanishing.app.process import Worker
+from vanishing.app.server import words
 from vanishing.app.sessions import Sessions, file_name
 from vanishing.questions import QUESTIONS
 from vanishing.tables.errors import TableError
@@ -264,6 +267,24 @@ def test_what_someone_waits_for_is_compiled_next(monkeypatch):
     ahead.finish("rules", said.append)  # which needs nothing
     ahead.finish("classes", said.append)
     assert len(said) == 1
+
+
+def test_all_words_are_said():
+    """A word that nobody says is not translated, and one that is said is there."""
+    place = files("vanishing.app")
+    sources = [*place.joinpath("static").iterdir(), place.joinpath("templates", "page.html")]
+    text = "".join(source.read_text() for source in sources if source.suffix in (".js", ".html"))
+    made = {"kind_number", "kind_text", "kind_date", "kind_flag", "kind_empty"}
+    made |= {"too_large", "empty", "crash", "too_long", "memory", "bug", "gone"}
+    known = {
+        f"{part}.{name}": name
+        for part, inside in words().items()
+        if isinstance(inside, dict)
+        for name in inside
+    }
+    assert [key for key, name in known.items() if key not in text and name not in made] == []
+    said = re.findall(r"""\bt\(["']([a-z_]+\.[a-z_]+)""", text)
+    assert said and set(said) <= set(known)
 
 
 # -- What stays -----------------------------------------------------------------------------------

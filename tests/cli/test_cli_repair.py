@@ -130,3 +130,18 @@ def test_calibrate_refuses(call, readings, tmp_path):
     flat = call("calibrate", tmp_path / "flat.csv", *AXES, "--json", "--fail")
     assert flat.returncode == 1 and not json.loads(flat.stdout)["found"]
     check_failed(call("calibrate", readings, *AXES, "--out", readings), "would be overwritten")
+
+
+def test_lines_that_are_too_long_are_left_out_with_a_note(call, tmp_path):
+    rows = np.random.default_rng(0).uniform(1.0, 3.0, (60, 2))
+    lines = [f"{a:.4f},{b:.4f},{a * b:.4f}" for a, b in rows]
+    lines[7] += ",9,9"
+    path, out = tmp_path / "table.csv", tmp_path / "out.csv"
+    path.write_text("\n".join(["a,b,c", *lines]))
+    result = call("repair", path, "--out", out)
+    assert result.returncode == 0, result.stderr
+    assert "1 of 60 rows is left out (too many fields: 1)" in result.stdout + result.stderr
+    assert len(out.read_text().splitlines()) == 60
+    report = tmp_path / "repair.html"
+    assert call("repair", path, "--out", report).returncode == 0
+    assert "left out" in report.read_text()

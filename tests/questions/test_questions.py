@@ -205,3 +205,26 @@ def test_columns_that_questions_are_about_are_guessed(tmp_path):
     assert "outliers" not in guessed(time=["early", "late"] * 15, x=rows)
     words = [f"word {i}" for i in range(30)]
     assert "classes" not in guessed(comment=words, x=rows)
+
+
+def test_a_picture_says_how_sure_classes_are(tmp_path):
+    path = EXAMPLES["wines"].write(tmp_path)
+    answer = QUESTIONS["classes"].ask(read(path), target="grower", seed=1)
+    (picture,) = answer.pictures()
+    drawn = {one.name: one for one in picture.series}
+    assert sum(len(one.rows) for one in drawn.values()) == 45
+    n_wrong = int(answer.verdict.split("(")[1].split()[0])
+    assert len(drawn["wrong"].rows if "wrong" in drawn else ()) == n_wrong
+    assert (drawn["right"].y > 1 / 3).all() and (drawn["right"].y <= 1).all()
+    assert QUESTIONS["classes"].ask(read(path), target="grower", test_size=0.0).pictures() == ()
+
+
+def test_numbers_of_an_equation_are_those_that_stand_in_it(tmp_path):
+    path = EXAMPLES["plant"].write(tmp_path)
+    answer = QUESTIONS["outliers"].ask(read(path), time="minute")
+    shifted = [e for e in answer.equations if e.text.startswith(("temperature = ", "pressure = "))]
+    assert shifted
+    for equation in shifted:
+        (constant,) = (c.value for c in equation.constants if c.name == "1")
+        written = float(equation.text.rpartition(" + ")[2].partition("(")[0])
+        assert abs(constant - written) <= 0.5 * 10.0 ** -len(str(written).partition(".")[2])

@@ -22,5 +22,3 @@ SESSIONS = 16
 KEPT = 12
 # Seconds between signs of life while something is computed.
 HEARTBEAT = 1.0
-# Seconds that a process has to say that it is there.
-START = 120.0

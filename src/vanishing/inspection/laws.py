@@ -194,6 +194,11 @@ def constants_of(law: Law) -> Constants:
         return Constants(None, rows)
     left = fixed[0][0]
     others = [(term, -value, std, unit) for term, value, std, unit in rows if term != left]
+    offset = law.offsets[list(law.names).index(law.target)]
+    if offset and left.startswith(f"{law.target} ") and "1" in law.terms:
+        # As the law is written: what is taken from the column stands on the right.
+        others = [(t, v + offset * (t == "1"), std, unit) for t, v, std, unit in others]
+        left = law.target
     return Constants(left, others)
 
 

@@ -13,13 +13,13 @@ from vanishing.questions.answer import Answer
 from vanishing.questions.files import language_files, model_file, report_file
 from vanishing.questions.large_tables import blocks_of, is_on_disk
 from vanishing.questions.options import options_of
+from vanishing.questions.pictures import Picture, class_pictures
 from vanishing.questions.question import question_of
 from vanishing.questions.reading import QuestionTable
 from vanishing.tables.errors import listed
 from vanishing.tables.labels import classes_of
 from vanishing.tables.preparing import PreparedTable
 
-_BORDERS = ("gb", "bb")
 _FOLDS = 3  # of a search
 _TOP = 10  # equations of each class that an answer shows
 
@@ -45,7 +45,10 @@ def _answer(table: QuestionTable, **given) -> Answer:
     model = _model(given["algorithm"], chosen, given["C"], given["tune"])
     held_out = _held_out(y, target, given["test_size"], given["seed"], given["tune"])
     heading = _description(table.name, len(prepared.names), y)
-    sentences = [] if held_out is None else [_held_out_error(model, rows, *held_out)]
+    sentences, drawn = [], ()
+    if held_out is not None:
+        sentences = [_held_out_error(model, rows, *held_out)]
+        drawn = rows.pictures(model, held_out[0])
     start = time.perf_counter()
     model.fit(*rows.at())
     seconds = time.perf_counter() - start
@@ -71,6 +74,7 @@ def _answer(table: QuestionTable, **given) -> Answer:
             *language_files(model, "model"),
         ),
         printed=(heading, *sentences),
+        pictures=lambda: drawn,
     )
 
 
@@ -108,6 +112,13 @@ class _Rows:
         """Return how many of the rows at some places a model names wrong."""
         parts = self.blocks(places) if self.frame is None else [self.at(places)]
         return sum(int(np.count_nonzero(model.predict(X) != y)) for X, y in parts if len(y))
+
+    def pictures(self, model, places: np.ndarray) -> tuple[Picture, ...]:
+        """Return how sure a model is of rows at some places; none of a table on disk."""
+        if self.frame is None:
+            return ()
+        X, y = self.at(places)
+        return class_pictures(model, X, y, self.prepared.rows[places])
 
     def shown(self) -> dict[str, Any]:
         """Return the rows of a report: of a table on disk some, evenly spread."""

@@ -112,6 +112,21 @@ def law_pictures(model, frame, places, groups=None) -> tuple[Picture, ...]:
     )
 
 
+def class_pictures(model, X, y, places) -> tuple[Picture, ...]:
+    """Return how likely a classifier finds the class that each row has, wrong rows apart."""
+    y, places = np.asarray(y), np.asarray(places)
+    probability = model.predict_proba(X)
+    own = probability[np.arange(len(y)), np.searchsorted(model.classes_, y)]
+    is_right = model.classes_[probability.argmax(axis=1)] == y
+    series = [
+        points(name, places[chosen] + 1.0, own[chosen], places[chosen])
+        for name, chosen in (("right", is_right), ("wrong", ~is_right))
+        if chosen.any()
+    ]
+    title = "Rows held out: how likely their own class is to the model"
+    return (Picture(title, "row", "probability of its class", tuple(series)),)
+
+
 def score_pictures(scores, threshold: float, places) -> tuple[Picture, ...]:
     """Return the scores of rows, those below the threshold apart."""
     scores, places = np.asarray(scores), np.asarray(places)

@@ -45,7 +45,7 @@ def _answer(table: QuestionTable, **given) -> Answer:
     if len(shown) > given["top"]:
         lines.append(f"  and {len(shown) - given['top']} more")
     rows = [cell for cell in by_cell if cell["kind"] != "reconciled"][: given["top"]]
-    listed = AnswerTable("", _CELLS, tuple(tuple(row.values()) for row in rows), tuple(lines))
+    listed = AnswerTable("Cells", _CELLS, tuple(tuple(row.values()) for row in rows), tuple(lines))
     laws = [f"  {law}" for law in model.laws_]
     answer = repair_answer(model)
     details = {"n_rows": len(X), "columns": list(prepared.names), **answer.details}

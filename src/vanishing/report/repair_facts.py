@@ -45,7 +45,7 @@ class RepairFacts:
         """Columns with their noise, gaps, replaced values and values in doubt."""
         counts = Counter((cell.column, cell.kind) for cell in self.cells)
         return [
-            (name, float(noise), *(counts[name, kind] for kind in (GAP, WRONG, AMBIGUOUS)))
+            (name, float(noise), counts[name, GAP], counts[name, WRONG], counts[name, AMBIGUOUS])
             for name, noise in zip(self.column_names, self.model.noise_, strict=True)
         ]
 

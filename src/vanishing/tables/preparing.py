@@ -308,7 +308,8 @@ class _Preparation:
         bad = self.bad if is_error else []
         # If most rows are too long for the names, the names are wrong, not the rows.
         misnamed = 2 * len(too_long) > n_rows
-        odd = list(too_long)[:1] if misnamed or self.choices.missing != "drop" else []
+        leaves = self.choices.missing in ("drop", "ignore")
+        odd = list(too_long)[:1] if misnamed or not leaves else []
         unlabelled = [(name, rows) for name, rows in self.unlabelled.items() if is_error]
         first = [*odd, *(cells.rows[0] for cells in bad), *(rows[0] for _, rows in unlabelled)]
         lines = self.table.lines(map(int, first)) if first else {}

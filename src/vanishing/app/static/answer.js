@@ -90,7 +90,7 @@ function picturesOf({ pictures }) {
 }
 
 function answerTable({ title, columns, rows, n_rows: all }) {
-  const made = el("div", { class: "told" }, el("h3", {}, title), table(title, columns, rows));
+  const made = el("div", { class: "told" }, title ? el("h3", {}, title) : null, table(title, columns, rows));
   const shown = Math.min(rows.length, 200);
   if ((all ?? rows.length) > shown) made.append(el("p", { class: "note" }, t("answer.rows_shown", { shown, all: number(all ?? rows.length) })));
   return made;

@@ -84,7 +84,7 @@ export function table(caption, columns, rows, { most = 200, head = true } = {}) 
     "table",
     {},
     el("caption", {}, caption),
-    head ? el("thead", {}, el("tr", {}, columns.map((name, j) => el("th", { scope: "col", class: isNumber[j] ? "number" : "" }, name)))) : null,
+    head ? el("thead", {}, el("tr", {}, columns.map((name, j) => (name ? el("th", { scope: "col", class: isNumber[j] ? "number" : "" }, name) : el("td"))))) : null,
     el("tbody", {}, rows.slice(0, most).map((row) => el("tr", {}, row.map(cell)))),
   );
   return scrolling(body, caption);

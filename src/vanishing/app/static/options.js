@@ -11,8 +11,10 @@ export function optionFields(options, values, columns) {
 
 function field(option, value, columns) {
   const id = newId("option");
-  const [label, help] = [option.label, el("p", { class: "note", id: `${id}-help` }, option.help)];
-  const names = { id, name: option.name, "aria-describedby": `${id}-help` };
+  const label = option.label;
+  const isTold = option.help !== `${label}.`;
+  const help = isTold ? el("p", { class: "note", id: `${id}-help` }, option.help) : null;
+  const names = { id, name: option.name, "aria-describedby": isTold ? `${id}-help` : null };
   if (option.kind === "flag" && option.default !== null) {
     const box = el("input", { ...names, type: "checkbox", checked: Boolean(value) });
     return el("div", { class: "option kind-flag" }, el("label", { for: id }, box, label), help);
