@@ -111,7 +111,16 @@ def test_p_values_count_the_scores_below():
 
 @pytest.mark.parametrize(
     "n_columns, n_rows, n_monomials",
-    [(2, 18, 6), (2, 17, 3), (2, 9, 3), (2, 8, 1), (3, 30, 10), (3, 29, 4), (13, 10**6, 14)],
+    [
+        (2, 18, 6),
+        (2, 17, 3),
+        (2, 9, 3),
+        (2, 8, 1),
+        (3, 30, 10),
+        (3, 29, 4),
+        (20, 10**6, 231),
+        (21, 10**6, 22),
+    ],
 )
 def test_three_rows_tell_one_monomial(n_columns, n_rows, n_monomials):
     units = np.zeros(n_columns), np.ones(n_columns)

@@ -780,7 +780,9 @@ def test_a_function_that_returns_the_same_iterator(n_blocks):
 
 def test_a_source_that_has_less_each_time():
     left = [iter(np.array_split(X, 9))]
-    with pytest.raises(ValueError, match=r"found 0 of them, the first one.*same blocks anew"):
+    with pytest.raises(
+        ValueError, match=r"found 0 of them, the first one.*same blocks in every pass"
+    ):
         OAVI(0.002).fit(lambda: (block for block in left[0]))
 
 
