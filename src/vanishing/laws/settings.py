@@ -224,7 +224,7 @@ TURNS = 0.1  # share of rows on either side of a surface that turns around: a co
 # -- Groups ---------------------------------------------------------------------------------------
 SEARCHED_GROUPS = 3  # the largest, until one has a law: time
 ROWS_OF_GROUP = 100  # with fewer in the largest group, all rows are searched, too
-FORMS_OF_GROUPS = 3  # forms that are fitted to all groups, of those that come near in each: time
+FORMS_OF_GROUPS = 6  # forms that are fitted to all groups, of those that come near in each: time
 NAMED_GROUPS = 4  # laws in a verdict; more are counted
 SHARING_STEPS = 50  # of a fit that says whether a constant may be shared: time
 DIFFERENT = 0.01  # p-value of constants that differ between groups, all of them together
