@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vanishing.fitting.lack_of_fit import products_of_neighbours
+from vanishing.fitting.lack_of_fit import left_between_neighbours, products_of_neighbours
 
 
 @pytest.mark.parametrize("n_columns, mean, deviation", [(1, 0.0, 0.95), (3, 0.9, 0.7)])
@@ -40,3 +40,36 @@ def test_steps_along_one_of_two_columns_are_alike():
 def test_one_row_has_no_neighbours():
     assert products_of_neighbours(np.ones((2, 1)), np.ones(1)) == 0.0
     assert products_of_neighbours(np.ones((2, 5)), np.ones(5)) == 0.0
+
+
+@pytest.mark.parametrize("n_rows", [12, 30, 80])
+@pytest.mark.parametrize("are_repeated", [False, True])
+@pytest.mark.parametrize("noise", ["normal", "of two values", "growing", "heavy"])
+def test_lines_between_neighbours_leave_what_noise_is(n_rows, noise, are_repeated):
+    random = np.random.default_rng(n_rows)
+    p_values = []
+    for _ in range(100):
+        x = random.uniform(0, 1, n_rows)
+        x = np.round(x, 1) if are_repeated else x
+        left = {
+            "normal": random.normal(size=n_rows),
+            "of two values": random.choice([-1.0, 1.0], n_rows),
+            "growing": np.exp(3 * x) * random.normal(size=n_rows),
+            "heavy": random.standard_t(2, size=n_rows),
+        }[noise]
+        p_values.append(left_between_neighbours(x, left).p_value)
+    assert np.mean(np.array(p_values) < 0.01) <= 0.01
+
+
+def test_lines_between_few_rows_follow_what_a_law_misses():
+    random = np.random.default_rng(0)
+    x = random.uniform(0, 10, 30)
+    two_steps = np.tanh(x - 2) + np.tanh(x - 7) + 0.05 * random.normal(size=30)
+    missed = two_steps - 0.4 * (x - 4.5)
+    assert left_between_neighbours(x, missed).is_large
+    order = random.permutation(30)
+    p_value = left_between_neighbours(x[order], missed[order]).p_value
+    assert p_value == pytest.approx(left_between_neighbours(x, missed).p_value)
+    repeated = left_between_neighbours(np.repeat(x, 3), np.repeat(missed, 3))
+    assert repeated.p_value == pytest.approx(p_value)
+    assert left_between_neighbours(x[:4], missed[:4]).p_value == 1.0  # too few to tell

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.utils import check_random_state
 
-from vanishing import LawFinder
+from vanishing import LawFinder, check_law
 from vanishing.fitting.lack_of_fit import LackOfFit
 from vanishing.fitting.student import explained_share
 from vanishing.laws.row_order import errors_in_order
@@ -277,3 +277,12 @@ def test_a_term_that_a_law_lacks_shows_though_it_is_as_small_as_the_noise(seed):
     noise = 0.01 * np.sqrt(np.mean(y**2)) * random.normal(size=30)
     for law in LawFinder().fit(np.column_stack([a, b, c, d]), y + noise).laws_:
         assert all(any(term.involves(i) for term in law._terms) for i in range(4))
+
+
+def test_few_rows_of_a_curve_without_a_name_have_no_law():
+    """Two steps are no line, though thirty rows are too few for smooth terms to say so."""
+    random = np.random.default_rng(1)
+    x = random.uniform(0, 10, 30)
+    y = np.tanh(x - 2) + np.tanh(x - 7) + 2 + 0.05 * random.normal(size=30)
+    assert not LawFinder().fit(x[:, None], y).laws_
+    assert check_law("y = a*x0", x[:, None], y).verdict.startswith("does not hold")

@@ -185,6 +185,22 @@ def test_a_curve_is_found_that_no_group_would_tell_alone():
     assert f"/({value:.2f}" in str(first)
 
 
+def test_one_curve_in_several_writings_is_no_rival_of_itself():
+    """V x/(K + x) is 1/(a + b/x), and a saturation in 1/x: none of them is told from the others."""
+    rng = np.random.default_rng(4)
+    x, group = rng.uniform(0.2, 20, (60, 1)), np.arange(60) % 2
+    y = 90 * x[:, 0] / (3.0 + 3.0 * group + x[:, 0]) + rng.normal(size=60)
+    curve = check_law("y = V*x0/(K + x0)", x[group == 0], y[group == 0])
+    inverse = check_law("y = c - A/(x0*(b + 1/x0))", x[group == 0], y[group == 0])
+    of_sum = LawFinder(functions=()).fit(x[group == 0], 1 / (1 / 90 + (1 / 30) / x[group == 0, 0]))
+    found = [of_sum.laws_[0], inverse, curve]
+    rows = GroupedRows(np.vstack([x.T, y]), np.ones(60), read_groups(group, 60), curve.names)
+    answers = iter([LawAnswer([law], "", 1.0) for law in found])
+    answer = law_of_groups(rows, lambda *_: next(answers), False, lambda *_: None)
+    assert [sorted(law.constants) for law in answer.laws] == [["K", "V"], ["K", "V"]]
+    assert "would fit as well" not in answer.verdict
+
+
 def test_weights_are_repeated_rows():
     X, y, group = lines(n=60)
     weight = np.where(np.arange(60) < 20, 2.0, 1.0)

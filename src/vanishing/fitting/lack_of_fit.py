@@ -88,10 +88,13 @@ class LackOfFit:
             more = lack_of_products(*self.others, residuals[rows], self.weight[rows])
             lack = more if more.is_large else lack
         along = self.columns if predicted is None else np.vstack([self.columns, predicted])
-        more = signs_of_neighbours(along, residuals)
-        if not more.is_large or more.size < lack.size:
-            return lack
-        return lack._replace(size=more.size, p_value=more.p_value)
+        tests = [signs_of_neighbours(along, residuals)]
+        if len(self.columns) == 1:
+            tests.append(left_between_neighbours(self.columns[0], self._weighted(residuals)))
+        for more in tests:
+            if more.is_large and more.size >= lack.size:
+                lack = lack._replace(size=more.size, p_value=more.p_value)
+        return lack
 
     def _explained(self, residuals: np.ndarray) -> Lack:
         left = self._weighted(residuals)
@@ -258,6 +261,32 @@ def signs_of_neighbours(columns: np.ndarray, residuals: np.ndarray, together: bo
         sizes.append(total / (norm * np.sqrt(np.sum(counts**2))))
     size = float(max(sizes))
     return Lack(size, min(len(sizes) * float(ndtr(-size)), 1.0))
+
+
+def left_between_neighbours(column: np.ndarray, residuals: np.ndarray) -> Lack:
+    """Return how much larger residuals are than what straight lines between neighbours leave.
+
+    A curve shows between the rows of one column what noise is, however few they are: smooth terms
+    need more rows to follow it, and are asked of these. Rows of one value are compared with their
+    mean, those at the ends with nothing else. Rows that are repeated are one.
+    """
+    rows = np.unique(np.vstack([column, residuals]).T, axis=0)
+    x, place, counts = np.unique(rows[:, 0], return_inverse=True, return_counts=True)
+    n_inner, n_repeated, left = len(x) - 2, len(rows) - len(x), rows[:, 1]
+    if n_inner < 3 or len(rows) >= settings.INTERPOLATED_ROWS:
+        return Lack()
+    means = np.bincount(place, left) / counts
+    share = (x[2:] - x[1:-1]) / (x[2:] - x[:-2])
+    off = means[1:-1] - share * means[:-2] - (1.0 - share) * means[2:]
+    variance = 1.0 / counts[1:-1] + share**2 / counts[:-2] + (1.0 - share) ** 2 / counts[2:]
+    squares = float(np.sum((left - means[place]) ** 2) + np.sum(off**2 / variance))
+    noise = max(squares, 1e-300) / (n_repeated + n_inner)
+    inner = (place > 0) & (place <= n_inner)
+    count = int(np.count_nonzero(inner))
+    ratio = float(np.mean(left[inner] ** 2)) / noise
+    # Lines overlap: of normal noise, they tell its variance as half as many rows do.
+    p_value = float(fdtrc(count, n_repeated + n_inner / 2, ratio))
+    return Lack(_size(ratio * count, count), p_value)
 
 
 def between(columns: np.ndarray, positive: np.ndarray) -> np.ndarray:

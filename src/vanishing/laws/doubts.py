@@ -7,6 +7,7 @@ from vanishing.algebra.terms import Evaluator
 from vanishing.fitting.lack_of_fit import (
     between,
     lack_of_products,
+    left_between_neighbours,
     products_of_neighbours,
     signs_of_neighbours,
 )
@@ -60,6 +61,10 @@ def is_missed(law: LawCandidate, left: np.ndarray) -> bool:
     Or whether it is in proportion to a sum, difference, product or quotient of two columns.
     """
     table, reduced = law.reduced.table, law.reduced
+    if len(table.columns) == 1:
+        weighted = left * np.sqrt(table.weight)
+        if left_between_neighbours(table.columns[0], weighted).p_value < settings.BETWEEN:
+            return True
     if products_of_neighbours(table.columns, left) > settings.ALIKE:
         return True
     pairs = between(table.columns, table.positive)

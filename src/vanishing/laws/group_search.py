@@ -104,8 +104,7 @@ def _chosen(
     Curves that say the same within the noise are named; of sums of terms none is a law then.
     """
     noise = min(fit.error for fit in holding) if robust else np.inf
-    best, *others = sorted(holding, key=lambda fit: fit.score(noise))
-    others = [fit for fit in others if set(fit.laws[0].terms) != set(best.laws[0].terms)]
+    best, *others = _different(sorted(holding, key=lambda fit: fit.score(noise)))
     gaps = [fit.score(noise) - best.score(noise) for fit in others]
     n_alike = sum(gap < settings.EVIDENCE for gap in gaps)
     if n_alike and any(fit.laws[0].formula is None for fit in (best, *others[:n_alike])):
@@ -127,17 +126,37 @@ def _chosen(
     return answer._replace(laws=laws, verdict=verdict, noise=best.error)
 
 
+def _different(fits: list["_FormFit"]) -> list["_FormFit"]:
+    """Return fits without those that say the same as a likelier one, in its plainest writing."""
+    different: list[_FormFit] = []
+    for fit in fits:
+        same = next((i for i, other in enumerate(different) if fit.is_same(other)), None)
+        if same is None:
+            different.append(fit)
+        elif fit.length < different[same].length:
+            different[same] = fit
+    return different
+
+
 def _likeliest_forms(answers: list[LawAnswer], n_rows: int) -> list[Law]:
-    """Return forms that came near in all groups, those that are likeliest in all together."""
+    """Return forms that came near in all groups, those that are likeliest in all together.
+
+    A form that says the same of a variable and of its inverse is one.
+    """
     first, *others = [answer.forms for answer in answers]
 
     def score(key: tuple) -> float:
         left = sum(forms[key].unlikeliness for forms in (first, *others))
         return left + price(n_rows) * first[key].n_constants
 
+    def n_inverse(key: tuple) -> int:
+        return sum(e < 0.0 for part in key if isinstance(part, tuple) for e in part)
+
     common = [key for key in first if all(key in forms for forms in others)]
-    likeliest = sorted(common, key=score)[: settings.FORMS_OF_GROUPS]
-    laws = (first[key].law() for key in likeliest)
+    different: dict[tuple, tuple] = {}
+    for key in sorted(common, key=lambda key: (round(score(key), 2), n_inverse(key))):
+        different.setdefault((key[0], round(score(key), 2)), key)
+    laws = (first[key].law() for key in [*different.values()][: settings.FORMS_OF_GROUPS])
     return [law for law in laws if isinstance(law, Law)]
 
 
@@ -168,6 +187,22 @@ class _FormFit(NamedTuple):
     rounding: float = 0.0
     n_constants: int = 0
     reason: str = ""
+
+    @property
+    def length(self) -> tuple[int, bool, int]:
+        """How long it is to write; curves with a name come before sums of terms."""
+        law = self.laws[0]
+        return self.n_constants, law.formula is None, len(str(law))
+
+    def is_same(self, other: "_FormFit") -> bool:
+        """Say whether it predicts what another fit does, far below the noise."""
+        if len(self.residuals) != len(other.residuals):
+            return False
+        with np.errstate(invalid="ignore"):
+            gap = self.residuals - other.residuals
+        square = float(self.weight @ gap**2 / self.weight.sum())
+        noise = max(min(self.error, other.error), self.rounding)
+        return square <= (settings.SAME_CURVE * noise) ** 2
 
     def score(self, noise: float) -> float:
         """Return how unlikely rows are, and what constants cost.
