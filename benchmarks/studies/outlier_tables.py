@@ -36,6 +36,17 @@ def pump_rows(random, n_rows):
     return np.column_stack([q, w, q * w, q**2]) * (1 + 0.005 * random.normal(size=(n_rows, 4)))
 
 
+def law_with_noise(noise):
+    """Return rows of a law whose noise is drawn by a method of a generator."""
+
+    def maker(random, n_rows):
+        x = random.normal(size=(n_rows, 3))
+        noises = getattr(random, noise)(size=n_rows)
+        return np.column_stack([x, x @ [1.0, 2.0, -1.0] + 0.03 * noises])
+
+    return maker
+
+
 def normal_tables():
     """Return (name, number of rows, whether continuous, maker) of tables without wrong rows."""
     kinds = []
@@ -49,6 +60,9 @@ def normal_tables():
         "lognormal": lambda random, m: random.lognormal(size=(m, 5)),
         "clusters": clusters,
         "pump": pump_rows,
+        "law, exponential noise": law_with_noise("exponential"),
+        "law, lognormal noise": law_with_noise("lognormal"),
+        "law, Cauchy noise": law_with_noise("standard_cauchy"),
     }
     for name, maker in five.items():
         for n_rows in (100, 500, 2000):

@@ -14,14 +14,17 @@ from vanishing.outliers.robust import Rule, Sums, whitener
 from vanishing.outliers.surroundings import surroundings_of
 from vanishing.outliers.thresholds import breaking, conformal_p_values, lowest_normal
 
+ONE_SIDE = np.zeros(2000)
+
+
 # -- Thresholds -----------------------------------------------------------------------------------
 
 
 def calibration(scores, weight=1.0, off=None):
     """Scores that count alike."""
     count = np.full(len(scores), weight)
-    off = np.zeros(len(scores)) if off is None else off
-    return Calibration.of(np.asarray(scores), off, count, np.random.default_rng(0))
+    off, side = np.zeros((2, len(scores))) if off is None else (off, ONE_SIDE[: len(scores)])
+    return Calibration.of(np.asarray(scores), off, side, count, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("n_scores, rate", [(99, 0.05), (99, 0.01), (40, 0.1), (199, 0.3)])
@@ -59,7 +62,22 @@ def test_distances_of_normal_rows_break_nothing_whatever_their_tails(freedom):
     for random in map(np.random.default_rng, range(20)):
         values = random.standard_t(freedom, size=(2, 1000))
         off = np.log(np.square(values).sum(axis=0))
-        assert breaking(off, np.ones(1000)) == np.inf
+        assert breaking(off, np.ones(1000), ONE_SIDE[:1000]) == np.inf
+
+
+@pytest.mark.parametrize("noise", ["exponential", "lognormal", "square"])
+def test_skewed_noise_breaks_nothing(noise):
+    """Near its mean on one side and far on the other: without sides these were two humps."""
+    for random in map(np.random.default_rng, range(10)):
+        normal = random.normal(size=1000)
+        values = {
+            "exponential": random.exponential(size=1000),
+            "lognormal": np.exp(2.0 * normal),
+            "square": np.square(normal),
+        }[noise]
+        values = values - np.quantile(values, 0.6)
+        off = np.log(np.square(values))
+        assert breaking(off, np.ones(1000), values > 0.0) == np.inf
 
 
 @pytest.mark.parametrize("share", [0.01, 0.05, 0.2, 0.3])
@@ -68,10 +86,10 @@ def test_rows_beyond_what_normal_rows_explain_break_laws(share):
     off = np.log(np.square(random.normal(size=(2, 2000))).sum(axis=0))
     wrong = np.arange(2000) < 2000 * share
     off[wrong] = np.log(random.uniform(8, 40, wrong.sum()) ** 2)
-    limit = breaking(off, np.ones(2000))
+    limit = breaking(off, np.ones(2000), ONE_SIDE)
     assert off[~wrong].max() < limit < off[wrong].min()
     # Weights have no unit, and a row of weight 2 is that row twice.
-    assert breaking(off, np.full(2000, 7.0)) == pytest.approx(limit)
+    assert breaking(off, np.full(2000, 7.0), ONE_SIDE) == pytest.approx(limit)
     found = lowest_normal(calibration(-off, off=off), 0.01)
     assert found.wrong == pytest.approx(share)
     assert np.mean(-off[~wrong] < found.score) == pytest.approx(0.01, abs=0.002)
@@ -83,7 +101,7 @@ def test_a_gap_before_few_rows_is_as_rare_as_is_asked_for(n_rows, monkeypatch):
     monkeypatch.setattr(settings, "MOST_BREAKING", 4.5 / n_rows)  # of no more rows
     random = np.random.default_rng(0)
     draws = random.exponential(size=(2000, n_rows))
-    share = np.mean([breaking(off, np.ones(n_rows)) < np.inf for off in draws])
+    share = np.mean([breaking(off, np.ones(n_rows), ONE_SIDE[:n_rows]) < np.inf for off in draws])
     assert 0.5 * 4 * settings.CHANCE < share < 1.6 * 4 * settings.CHANCE
 
 
@@ -92,9 +110,9 @@ def test_few_rows_beyond_a_wide_gap_break_laws(n_wrong):
     """Five were too many for a gap, and too few to be several times what normal rows explain."""
     off = np.log(np.random.default_rng(n_wrong).chisquare(4.0, 400))
     off[:n_wrong] = off.max() + 3.0 + 0.1 * np.arange(n_wrong)
-    limit = breaking(off, np.ones(400))
+    limit = breaking(off, np.ones(400), ONE_SIDE[:400])
     np.testing.assert_array_equal(np.flatnonzero(off >= limit), np.arange(n_wrong))
-    assert breaking(off, np.full(400, 7.0)) == pytest.approx(limit)
+    assert breaking(off, np.full(400, 7.0), ONE_SIDE[:400]) == pytest.approx(limit)
 
 
 def test_p_values_count_the_scores_below():

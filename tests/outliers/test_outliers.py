@@ -332,8 +332,8 @@ def test_false_alarms_where_rows_are_few():
 
 def test_the_sample_of_scores_forgets_and_counts_what_it_dropped():
     random = np.random.default_rng(0)
-    old = Calibration.of(np.zeros(8000), np.zeros(8000), np.full(8000, 2.0), random)
-    both = old.plus(Calibration.of(np.ones(6000), np.ones(6000), np.ones(6000), random), 0.25)
+    old = Calibration.of(*np.zeros((3, 8000)), np.full(8000, 2.0), random)
+    both = old.plus(Calibration.of(*np.ones((4, 6000)), random), 0.25)
     assert (both.off == both.scores).all()
     assert len(both.scores) == 10_000
     assert both.counts.sum() == pytest.approx(10_000, rel=0.02)
@@ -374,6 +374,17 @@ def test_false_alarms_keep_their_rate_with_few_rows_per_column(shape):
         model = detector(false_alarm_rate=0.05).fit(rows[: shape[0]])
         shares.append(np.mean(model.predict(rows[shape[0] :]) == -1))
     assert 0.03 < np.mean(shares) < 0.07
+
+
+@pytest.mark.parametrize("noise", ["exponential", "standard_cauchy"])
+def test_laws_with_skewed_noise_and_heavy_tails_keep_the_rate(noise):
+    """A third of the training rows counted as wrong, and 8 % of fresh rows were alarms."""
+    random = np.random.default_rng(0)
+    x = random.normal(size=(6000, 3))
+    X = np.column_stack([x, x @ [1, 2, -1] + 0.03 * getattr(random, noise)(size=6000)])
+    model = detector().fit(X[:2000])
+    assert model.contamination_ < 0.01
+    assert 0.004 < np.mean(model.predict(X[2000:]) == -1) < 0.02
 
 
 def test_draws_of_two_distinct_rows_raise_no_alarms():

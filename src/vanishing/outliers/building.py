@@ -42,8 +42,8 @@ class Built(NamedTuple):
         Of the scores that rows have by the moments of all others, relative to those of all rows.
     scores : array of shape (n_rows,)
         By the moments of all others.
-    off : array of shape (n_rows,)
-        Logarithms of squared distances from laws.
+    off, side : array of shape (n_rows,)
+        Logarithms of squared distances from laws, and the sides of these.
     wrong : array of bool of shape (n_rows,)
         Which rows break laws.
     middle : array of shape (2,)
@@ -55,6 +55,7 @@ class Built(NamedTuple):
     parts: np.ndarray
     scores: np.ndarray
     off: np.ndarray
+    side: np.ndarray
     wrong: np.ndarray
     middle: np.ndarray
 
@@ -131,8 +132,8 @@ def build(
     )
     # Of rows that are repeated, as those of few values are, distances are no distribution.
     repeated = np.square(weight).sum() * len(weight) > 1.5 * weight.sum() ** 2
-    off = np.zeros(len(X)) if repeated else model.off(X)
-    wrong = off >= breaking(off, weight)
+    off, side = np.zeros((2, len(X))) if repeated else model.off(X)
+    wrong = off >= breaking(off, weight, side)
     if neighbours == "auto":
         neighbours = weight[wrong].sum() <= settings.FEW_WRONG * weight.sum()
     z = features.standardised(X, settings.FIT_LIMIT)
@@ -141,7 +142,8 @@ def build(
     fit = fit.without(weight[first] > settings.COMES_AGAIN * weight.sum())
     parts = _parts(model, X, others._replace(doubt=doubt), fit)
     model = centred(model, parts, weight)
-    return Built(model, counts, model.scaled(parts), model.scores_of(parts), off, wrong, middle)
+    scores = model.scores_of(parts)
+    return Built(model, counts, model.scaled(parts), scores, off, side, wrong, middle)
 
 
 def _others(features: Features, sums, inverses, rules, X, weight) -> Others:

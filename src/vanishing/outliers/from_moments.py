@@ -63,7 +63,10 @@ def state_from(moments: Moments, names: tuple[str, ...], random) -> DetectorStat
         np.full(2, float(features.size)),
         _monomials(features, moments, exponents, gram),
         Calibration.of(
-            scores, np.zeros(len(scores)), np.full(len(scores), total / len(scores)), random
+            scores,
+            *np.zeros((2, len(scores))),
+            np.full(len(scores), total / len(scores)),
+            random,
         ),
         total,
         float(moments.n_samples),

@@ -200,15 +200,21 @@ class Model(NamedTuple):
         return np.vstack([residuals, self.around.parts(z)])
 
     def off(self, X: np.ndarray) -> np.ndarray:
-        """Return logarithms of squared distances of rows from laws, relative to the noise."""
+        """Return how far rows are from laws, shape (2, n_rows).
+
+        Logarithms of squared distances, relative to the noise; and which law a row is off most,
+        with its side: 2 i below and 2 i + 1 above it.
+        """
         if not self.laws.coef.shape[1]:
-            return np.zeros(len(X))
-        return np.concatenate([np.log(self._off(X[chunk])) for chunk in slices(len(X))])
+            return np.zeros((2, len(X)))
+        return np.hstack([self._off(X[chunk]) for chunk in slices(len(X))])
 
     def _off(self, X: np.ndarray) -> np.ndarray:
         z = self.features.standardised(X, settings.SCORE_LIMIT)
         sizes = self.laws.coef.T @ self.features.values(z) / (self.laws.noise(z) / MEAN_SIZE)
-        return np.maximum(squared_lengths(sizes), settings.FLOOR)
+        most = np.abs(sizes).argmax(axis=0)
+        side = 2 * most + (sizes[most, np.arange(len(X))] > 0.0)
+        return np.array([np.log(np.maximum(squared_lengths(sizes), settings.FLOOR)), side])
 
     def scaled(self, parts: np.ndarray) -> np.ndarray:
         """Return parts of scores relative to those of the training rows."""

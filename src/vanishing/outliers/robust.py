@@ -16,6 +16,7 @@ from vanishing.outliers import settings
 from vanishing.outliers.features import Features
 from vanishing.outliers.passes import PIECE, weights_of
 from vanishing.outliers.quantiles import median, quantiles
+from vanishing.outliers.thresholds import breaking
 from vanishing.rows.source import RowPart
 
 CHUNK = 2048  # rows at a time, always the same ones: sums round alike then
@@ -201,7 +202,24 @@ def _sharpened(features: Features, z, weight: np.ndarray, rule: Rule, ridge: flo
     broken = weights(features, z, rule, distance) < settings.BROKEN * rule.of_distances(distance)
     if not broken.any() or _told(z, weight, counts, broken) > settings.TOLD:
         return plain
-    return rule
+    apart = _apart(features, z, weight, rule)
+    return rule if weight[broken & apart].sum() > 0.5 * weight[broken].sum() else plain
+
+
+def _apart(features: Features, z: np.ndarray, weight: np.ndarray, rule: Rule) -> np.ndarray:
+    """Say which rows are apart from the noise of a law.
+
+    Skewed noise, and that of heavy tails, has many rows far off, too.
+    """
+    laws = () if rule.laws is None else rule.laws
+    apart = np.zeros(z.shape[1], dtype=bool)
+    for law in laws:
+        values = np.concatenate(
+            [law @ features.values(z[:, chunk]) for chunk in slices(z.shape[1])]
+        )
+        off = 2.0 * np.log(np.maximum(np.abs(values), 1e-300))
+        apart |= off >= breaking(off, weight, values > 0.0)
+    return apart
 
 
 def _told(z: np.ndarray, weight: np.ndarray, counts: np.ndarray, wrong: np.ndarray) -> float:

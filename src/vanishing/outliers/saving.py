@@ -70,6 +70,7 @@ def write_state(writer, state: DetectorState) -> dict:
         "score_weight": calibration.weight,
         "draw": calibration.draw,
         "off": calibration.off,
+        "side": calibration.side,
     }
     counts = arrays.pop("counts")
     return {name: writer.array(values, name) for name, values in arrays.items()} | {
@@ -243,8 +244,11 @@ def read_state(reader, node, names: tuple[str, ...], known) -> DetectorState:
         scores,
         fields.positive("score_weight", len(scores)),
         fields.positive("draw", len(scores)),
-        # Files from before distances from laws were kept have none.
-        fields.array("off", len(scores)) if "off" in node else np.zeros(len(scores)),
+        # Files from before distances from laws, or their sides, were kept have none.
+        *(
+            fields.array(name, len(scores)) if name in node else np.zeros(len(scores))
+            for name in ("off", "side")
+        ),
         fields.number("limit"),
     )
     middle, n_samples = fields.positive("middle", 2), fields.integer("n_samples")

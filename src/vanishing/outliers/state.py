@@ -142,6 +142,7 @@ def fit_state(
         Calibration.of(
             built.scores,
             built.off,
+            built.side,
             weight * (total / weight.sum()),
             np.random.default_rng(seed),
         ),
@@ -205,7 +206,7 @@ def updated(
         np.concatenate(spread(lambda part, of=of: of(part.X), rows.pieces(PIECE)), axis=-1)
         for of in (model.parts, model.off)
     )
-    scores = model.scores_of(parts)
+    scores, (off, side) = model.scores_of(parts), off
     total = float(weight.sum())
     both = _rules_so_far(state, X, weight, total / (decay * state.weight + total))
     batch = Accumulate(model.features, both)(rows)
@@ -218,7 +219,7 @@ def updated(
     )
     known = state.calibration
     if not known.off.any():  # they tell nothing of these columns
-        off = np.zeros(len(X))
+        off, side = np.zeros((2, len(X)))
     z = model.features.standardised(X, settings.FIT_LIMIT)
     counts = weight * both[1].of_distances(distances(model.features, z, both[1].whitener))
     counts[scores < quantiles(known.scores, known.counts, (settings.ODD,))[0]] = 0.0
@@ -240,7 +241,7 @@ def updated(
         middle=np.array([rule.middle for rule in both]),
         monomials=state.monomials.plus(X, counts, _measured(model.scaled(parts), weight), decay),
         calibration=known.plus(
-            Calibration.of(scores, off, _bounded(scores, weight, *limits), random), decay
+            Calibration.of(scores, off, side, _bounded(scores, weight, *limits), random), decay
         ),
         weight=weight_so_far,
         n_rows=n_rows,

@@ -36,7 +36,7 @@ def lowest_normal(calibration: Calibration, rate: float) -> Threshold:
     count, nor do wild ones, unless they are the majority.
     """
     scores, weight = calibration.scores, calibration.counts
-    wrong = calibration.off >= breaking(calibration.off, weight)
+    wrong = calibration.off >= breaking(calibration.off, weight, calibration.side)
     wild = wrong | (scores < -settings.WILD_SCORE)
     if 2.0 * weight[wild].sum() > weight.sum():
         wild = wrong = np.zeros(len(scores), dtype=bool)
@@ -73,7 +73,7 @@ def share_below(scores: np.ndarray, weight: np.ndarray, share: float) -> Thresho
     return Threshold(float(quantiles(scores, weight, (share,))[0]), error, share)
 
 
-def breaking(off: np.ndarray, weight: np.ndarray) -> float:
+def breaking(off: np.ndarray, weight: np.ndarray, side: np.ndarray) -> float:
     """Return the distance from laws beyond which rows break them; infinite where none do.
 
     Beyond most rows the logarithm of the distance of normal rows falls off at least as fast as an
@@ -82,20 +82,27 @@ def breaking(off: np.ndarray, weight: np.ndarray) -> float:
     beyond a gap that chance rarely makes so wide. Of all cuts the one counts whose rows are the
     least likely to be normal, and then the emptiest place below it.
 
+    Skewed noise is near its mean on one side of a law and far on the other: two humps together, but
+    one on each side. So most rows beyond a cut are on sides that have another hump there, or few.
+
     Parameters
     ----------
     off : array of shape (n_rows,)
         Logarithms of squared distances, relative to the noise.
     weight : array of shape (n_rows,)
+    side : array of int of shape (n_rows,)
+        The law that a row is off most, and to which side.
     """
     order = np.argsort(off)
-    off, weight = off[order], weight[order] * (len(off) / weight.sum())
+    off, weight, side = off[order], weight[order] * (len(off) / weight.sum()), side[order]
     below = np.cumsum(weight) - weight
     sums = np.append(0.0, np.cumsum(weight * off))
     best, cut = 0.0, None
     steps = np.geomspace(1.0, max(settings.MOST_BREAKING * len(off), 1.0), settings.CUTS)
     places = np.searchsorted(below, len(off) - steps)
-    for i in np.unique(places[places < len(off)]):
+    cuts = np.unique(places[places < len(off)])
+    one_hump = _in_one_hump(off, weight, side, off[cuts])
+    for i, explained in zip(cuts, one_hump, strict=True):
         found = len(off) - below[i]
         if found < settings.FEW_BEYOND:
             chance = _chance_of_gap(off, below, sums, i)
@@ -103,10 +110,35 @@ def breaking(off: np.ndarray, weight: np.ndarray) -> float:
                 best, cut = max((best, cut), (-np.log(chance), int(i)), key=lambda each: each[0])
         # Chance makes a short stretch fall fast: a longer one has to fall, too.
         short, long = (_expected(off, below, sums, i, body) for body in settings.BODIES)
-        if found >= max(settings.MANY_TIMES * (1.0 + short), settings.MORE_TIMES * (1.0 + long)):
+        most = max(settings.MANY_TIMES * (1.0 + short), settings.MORE_TIMES * (1.0 + long))
+        if found >= most and explained < 0.5 * found:
             deviance = found * np.log(found / max(short, 1e-9)) - found + short
             best, cut = max((best, cut), (deviance, int(i)), key=lambda each: each[0])
     return np.inf if cut is None else _emptiest(off, below, cut)
+
+
+def _in_one_hump(off: np.ndarray, weight: np.ndarray, side: np.ndarray, cuts) -> np.ndarray:
+    """Return how many rows beyond cuts are on sides of which they are no hump of their own.
+
+    There are fewer rows before such a hump than in it, and than somewhere before, as wide each.
+    """
+    in_one = np.zeros(len(cuts))
+    for name in np.unique(side):
+        own = side == name
+        places, share = off[own], np.append(0.0, np.cumsum(weight[own]))
+        beyond = share[-1] - share[np.searchsorted(places, cuts)]
+        hump = beyond < settings.HUMP_ROWS
+        for width in settings.HUMPS:
+            ends = cuts + width * np.arange(1.0, -10.0, -1.0)[:, None]
+            after, before, *earlier = -np.diff(share[np.searchsorted(places, ends)], axis=0)
+            hump |= _are_more(after, before) & _are_more(np.max(earlier, axis=0), before)
+        in_one += np.where(hump, 0.0, beyond)
+    return in_one
+
+
+def _are_more(some: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Say where there are more rows than others, by more than chance."""
+    return some - others > settings.HUMP_ERRORS * np.sqrt(some + others)
 
 
 def _chance_of_gap(off: np.ndarray, below: np.ndarray, sums: np.ndarray, cut) -> float:
