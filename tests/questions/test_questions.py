@@ -13,6 +13,7 @@ from vanishing.questions import (
     QUESTIONS,
     READING,
     Reading,
+    apply,
     describe,
     read,
     settings,
@@ -205,6 +206,35 @@ def test_columns_that_questions_are_about_are_guessed(tmp_path):
     assert "outliers" not in guessed(time=["early", "late"] * 15, x=rows)
     words = [f"word {i}" for i in range(30)]
     assert "classes" not in guessed(comment=words, x=rows)
+
+
+def test_classes_of_rows_with_gaps(tmp_path, monkeypatch):
+    """Fitted, saved and applied: rows with gaps are judged by the columns they have."""
+    random = np.random.default_rng(0)
+    rows = pd.DataFrame(random.normal(size=(60, 2)), columns=["a", "b"])
+    kind = np.where(rows["a"] > 0, "in", "out")
+    rows.iloc[::9, 1] = np.nan
+    path, model = tmp_path / "t.csv", tmp_path / "model.json"
+    rows.assign(kind=kind).to_csv(path, index=False)
+
+    def asked(missing):
+        table = read(path, Reading(missing=missing))
+        answer = QUESTIONS["classes"].ask(table, target="kind", test_size=0.0)
+        next(file for file in answer.take_away() if file.name == "model.json").write(model)
+        return answer
+
+    answer = asked("ignore")
+    assert answer.model.missing == "ignore" and "7 of 120 cells are missing" in answer.notes[0]
+    for reading in (Reading(), Reading(missing="ignore")):
+        lines = apply(model, path, reading).tables[0].rows
+        assert [line[0] for line in lines] == answer.model.predict(rows[:10]).tolist()
+    asked("drop")
+    with pytest.raises(ValueError, match="classifiers that were fitted with it"):
+        apply(model, path, Reading(missing="ignore"))
+    monkeypatch.setattr(settings, "LARGE", 100)
+    monkeypatch.setattr(settings, "FIRST_ROWS", 20)
+    with pytest.raises(ValueError, match="needs the rows in memory"):
+        asked("ignore")
 
 
 def test_a_picture_says_how_sure_classes_are(tmp_path):

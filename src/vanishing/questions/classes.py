@@ -37,12 +37,17 @@ def _answer(table: QuestionTable, **given) -> Answer:
         raise ValueError("--target is needed: the column of the labels.")
     chosen = {name: given[name] for name in ("psi", "oracle", "border") if given[name] is not None}
     _check(given["algorithm"], chosen, given["C"], given["tune"])
-    prepared = table.prepared({"target": target}, fills=True)
+    prepared = table.prepared({"target": target}, fills=True, ignores=True)
     if not prepared.names:
         raise ValueError(f"{table.path} has no column besides {target!r} to learn from.")
     y = classes_of(prepared.texts["target"], target)
     rows = _Rows(prepared, y)
-    model = _model(given["algorithm"], chosen, given["C"], given["tune"])
+    gaps = table.reading.missing == "ignore"
+    if gaps and is_on_disk(prepared):
+        raise ValueError(
+            "--missing ignore needs the rows in memory, and these are too many: drop or median."
+        )
+    model = _model(given["algorithm"], chosen, given["C"], given["tune"], gaps)
     held_out = _held_out(y, target, given["test_size"], given["seed"], given["tune"])
     heading = _description(table.name, len(prepared.names), y)
     sentences, drawn = [], ()
@@ -150,15 +155,17 @@ def _check(algorithm: str, chosen: dict[str, Any], C, tune: bool) -> None:
             raise ValueError(f"--{name} is no option of the algorithm {algorithm}: leave it out.")
 
 
-def _model(algorithm: str, chosen: dict[str, Any], C, tune: bool):
+def _model(algorithm: str, chosen: dict[str, Any], C, tune: bool, gaps: bool):
     import vanishing
 
     # Where no option of the construction is chosen, a search chooses the oracle, too.
     is_default = not chosen and CONSTRUCTIONS[algorithm] == "OAVI"
     transformer = None if is_default else getattr(vanishing, CONSTRUCTIONS[algorithm])(**chosen)
+    missing = "ignore" if gaps else "error"
     if tune:
-        return vanishing.VanishingClassifierCV(transformer, cv=_FOLDS)
-    return vanishing.VanishingClassifier(transformer, **({} if C is None else {"C": C}))
+        return vanishing.VanishingClassifierCV(transformer, cv=_FOLDS, missing=missing)
+    given = {} if C is None else {"C": C}
+    return vanishing.VanishingClassifier(transformer, missing=missing, **given)
 
 
 def _held_out(y, target, test_size, seed, tune):
@@ -242,6 +249,6 @@ QUESTION = question_of(
         ((".html",), "a report on all rows"),
         ((".sql", ".c", ".py"), "the model in SQL, C or Python"),
     ),
-    missing=("error", "drop", "median"),
+    missing=("error", "drop", "median", "ignore"),
     command="fit",
 )
