@@ -1,4 +1,4 @@
-"""Data sets of `classification.py`: those in view while the method is made, and those set aside."""
+"""Data sets of `classification.py`: those in view while the method is made, and others."""
 
 import os
 from functools import partial
@@ -137,4 +137,73 @@ SET_ASIDE = {name: partial(table, name) for name in TABLES} | {
     "sheets": sheets,
     "checkerboard": checkerboard,
     "ratios": ratios,
+}
+
+# ------------------------------------------------------------------------------------- kept apart
+
+
+def waveform(n_rows=2000):
+    """Return Breiman's waves: mixtures of two of three triangles, with noise, in 21 columns."""
+    random = np.random.default_rng(1)
+    place = np.arange(1, 22)
+    bases = np.array([np.maximum(6 - np.abs(place - top), 0) for top in (7, 15, 11)])
+    y, share = np.arange(n_rows) % 3, random.uniform(size=(n_rows, 1))
+    X = share * bases[y] + (1 - share) * bases[(y + 1) % 3]
+    return X + random.normal(size=X.shape), y
+
+
+def ringnorm(n_rows=2000):
+    """Return Breiman's two normal classes, one of which surrounds the other, in 20 columns."""
+    random = np.random.default_rng(1)
+    X, y = random.normal(size=(n_rows, 20)), np.arange(n_rows) % 2
+    X[y == 0] *= 2
+    X[y == 1] += 2 / np.sqrt(20)
+    return X, y
+
+
+def loans(n_rows=3000):
+    """Return skewed amounts, codes and thresholds, and who pays back."""
+    random = np.random.default_rng(1)
+    income, debt = (random.lognormal(mean, s, n_rows) for mean, s in ((10.3, 0.6), (8.5, 1.2)))
+    age = random.integers(18, 80, n_rows)
+    late = random.poisson(0.4 + 0.8 * (debt / income > 0.4))
+    job, home = random.integers(0, 6, n_rows), random.integers(0, 3, n_rows)
+    score = 1.0 - 1.2 * (debt / income > 0.5) - 0.9 * (late >= 2) - 0.6 * (age < 25)
+    score += np.choose(job, [0.0, 0.4, -0.5, 0.2, 0.0, -0.2]) + 0.7 * (home == 1) * (income > 3e4)
+    codes = [np.eye(n)[code] for n, code in ((6, job), (3, home))]
+    X = np.column_stack([income, debt, age, late, random.lognormal(size=n_rows), *codes])
+    return X, (score + random.logistic(scale=0.5, size=n_rows) > 0.6).astype(int)
+
+
+def sensors(n_rows=2500):
+    """Return sixteen correlated readings of four states, and four kinds of faults."""
+    random = np.random.default_rng(1)
+    state = random.normal(size=(n_rows, 4))
+    state[:, 3] = state[:, 0] * state[:, 1] + 0.3 * state[:, 3]
+    X = state @ random.normal(size=(4, 16)) + 0.2 * random.normal(size=(n_rows, 16))
+    y = random.choice(4, n_rows, p=[0.55, 0.15, 0.15, 0.15])
+    X[y == 1, 2] += 0.8
+    X[y == 2, 7] *= 0.6
+    X[y == 3, 11:13] = X[y == 3, 11:13][:, ::-1] + 0.2
+    return X, y
+
+
+def pairs(n_rows=3000):
+    """Return twelve columns of several kinds, and a rule of thresholds in pairs of them."""
+    random = np.random.default_rng(1)
+    even, skewed = random.uniform(size=(n_rows, 4)), random.exponential(size=(n_rows, 4))
+    codes, normal = random.integers(0, 5, (n_rows, 2)), random.normal(size=(n_rows, 2))
+    X = np.column_stack([even, skewed, codes, normal])
+    score = 1.5 * ((X[:, 0] > 0.5) != (X[:, 4] > 0.7)) + 1.0 * (X[:, 8] >= 3) * (X[:, 1] < 0.4)
+    score += 0.5 * np.sin(6 * X[:, 2]) - 0.4 * np.log1p(X[:, 5]) + 0.3 * X[:, 10]
+    return X, (score + random.logistic(scale=0.3, size=n_rows) > 0.9).astype(int)
+
+
+APART_TABLES = ("cardio", "letter", "mammography", "pageblocks", "vowels")
+APART = {name: partial(table, name) for name in APART_TABLES} | {
+    "waveform": waveform,
+    "ringnorm": ringnorm,
+    "loans": loans,
+    "sensors": sensors,
+    "pairs": pairs,
 }

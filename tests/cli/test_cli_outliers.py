@@ -88,7 +88,7 @@ def log(tmp_path):
 def test_a_log_with_times_and_gaps(call, log, tmp_path):
     check_failed(call(log, "--missing", "ignore"), "--time time takes the rows in their order")
     refused = call(log, "--time", "time")
-    assert refused.returncode == 2 and "--missing ignore scores such rows by" in refused.stderr
+    assert refused.returncode == 2 and "--missing ignore judges such rows by" in refused.stderr
     out = tmp_path / "scored.csv"
     result = call(
         *(log, "--time", "time", "--missing", "ignore", "--train", "time < 2024-01-01 10:00"),

@@ -5,9 +5,12 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_wine, make_blobs
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import vanishing
 from vanishing import OAVI, VanishingClassifier, VanishingClassifierCV
+from vanishing.report import write_report
 
 X, Y = load_wine(return_X_y=True)
 RNG = np.random.default_rng(0)
@@ -79,6 +82,20 @@ def test_tables_and_blocks_have_gaps_too(fitted):
     named = VanishingClassifier(OAVI(max_degree=2), psi=0.1, missing="ignore")
     named.fit(table[TRAIN], Y[TRAIN])
     assert (named.predict(table) == Y).mean() > 0.8
+
+
+def test_a_report_leaves_rows_with_gaps_out(tmp_path):
+    model = VanishingClassifier(missing="ignore").fit(GAPS[:, :3], Y)
+    table = pd.DataFrame(GAPS[:, :3], columns=["a", "b", "c"])
+    has = np.isnan(GAPS[:, :3]).any(axis=1)
+    page = write_report(model, GAPS[:, :3], Y, tmp_path / "report.html").read_text()
+    assert f"{has.sum()} rows with gaps left out." in page
+    assert f"{(~has).sum()} rows" in page
+    pipeline = make_pipeline(StandardScaler(), model).fit(table, Y)
+    assert "gaps left out" in write_report(pipeline, table, Y, tmp_path / "p.html").read_text()
+    with pytest.raises(ValueError, match="all rows have gaps"):
+        write_report(model, GAPS[has, :3], Y[has], tmp_path / "none.html")
+    assert not (tmp_path / "none.html").exists()
 
 
 def test_without_gaps_nothing_changes():

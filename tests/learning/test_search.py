@@ -20,7 +20,7 @@ from sklearn.model_selection import (
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import vanishing
 from vanishing import (
@@ -217,6 +217,17 @@ def test_degrees_that_the_rows_do_not_bear_are_left_out():
     X, y = rng.uniform(size=(180, 5)), np.arange(180) % 2
     degrees = {point[3] for point in looked_at(VanishingClassifierCV().fit(X, y))}
     assert degrees == {1, 2, None}
+
+
+def test_a_scaling_that_makes_columns_has_degrees_for_as_many():
+    """Degree 2 of twenty columns has 231 terms, of the two given ones 6."""
+    random = np.random.default_rng(0)
+    X = random.integers(0, 10, (200, 2)).astype(float)
+    y = (X[:, 0] > 3) ^ (random.uniform(size=200) < 0.2)
+    encoder = OneHotEncoder(sparse_output=False, handle_unknown="ignore")
+    model = VanishingClassifierCV(scale=encoder, Cs=[1.0], cv=2).fit(X, y)
+    points = [point.get("transformer") for point in model.cv_results_["params"]]
+    assert {t.max_degree for t in points if isinstance(t, ContrastiveVanishing)} == {1}
 
 
 def test_a_degree_that_brings_nothing_does_not_end_the_climb():

@@ -10,16 +10,25 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks" / "studies"))
 import classification  # noqa: E402
 from classification import Result, outcomes, read, run  # noqa: E402
-from classification_sets import PAPER, SET_ASIDE, SETS, TABLES  # noqa: E402
+from classification_sets import (  # noqa: E402
+    APART,
+    APART_TABLES,
+    PAPER,
+    SET_ASIDE,
+    SETS,
+    TABLES,
+)
 
 
 def result(method, split, error, name="iris"):
     return Result(name, split, method, 150, 4, 3, error, np.nan, np.nan, 1.0, 0.1, "")
 
 
-@pytest.mark.parametrize("name", sorted({*SETS, *SET_ASIDE} - {*PAPER, *TABLES}))
+@pytest.mark.parametrize(
+    "name", sorted({*SETS, *SET_ASIDE, *APART} - {*PAPER, *TABLES, *APART_TABLES})
+)
 def test_every_set_is_finite_and_has_rows_of_every_class(name):
-    X, y = (SETS | SET_ASIDE)[name]()
+    X, y = (SETS | SET_ASIDE | APART)[name]()
     assert np.isfinite(X).all()
     counts = np.unique(y, return_counts=True)[1]
     assert len(counts) >= 2 and counts.min() >= 15

@@ -8,11 +8,13 @@ import pandas as pd
 import pytest
 from tables_of_laws import gas, nothing
 
+from vanishing import VanishingClassifierCV
 from vanishing.questions import (
     EXAMPLES,
     QUESTIONS,
     READING,
     Reading,
+    apply,
     describe,
     read,
     settings,
@@ -205,6 +207,61 @@ def test_columns_that_questions_are_about_are_guessed(tmp_path):
     assert "outliers" not in guessed(time=["early", "late"] * 15, x=rows)
     words = [f"word {i}" for i in range(30)]
     assert "classes" not in guessed(comment=words, x=rows)
+
+
+def test_classes_of_rows_with_gaps(tmp_path, monkeypatch):
+    """Fitted, saved and applied: rows with gaps are judged by the columns they have."""
+    random = np.random.default_rng(0)
+    rows = pd.DataFrame(random.normal(size=(60, 2)), columns=["a", "b"])
+    kind = np.where(rows["a"] > 0, "in", "out")
+    rows.iloc[::9, 1] = np.nan
+    path, model = tmp_path / "t.csv", tmp_path / "model.json"
+    rows.assign(kind=kind).to_csv(path, index=False)
+
+    def asked(missing):
+        table = read(path, Reading(missing=missing))
+        answer = QUESTIONS["classes"].ask(table, target="kind", test_size=0.0)
+        next(file for file in answer.take_away() if file.name == "model.json").write(model)
+        return answer
+
+    answer = asked("ignore")
+    assert answer.model.missing == "ignore" and "7 of 120 cells are missing" in answer.notes[0]
+    for reading in (Reading(), Reading(missing="ignore")):
+        lines = apply(model, path, reading).tables[0].rows
+        assert [line[0] for line in lines] == answer.model.predict(rows[:10]).tolist()
+    asked("drop")
+    with pytest.raises(ValueError, match="classifiers that were fitted with it"):
+        apply(model, path, Reading(missing="ignore"))
+    monkeypatch.setattr(settings, "LARGE", 100)
+    monkeypatch.setattr(settings, "FIRST_ROWS", 20)
+    with pytest.raises(ValueError, match="needs the rows in memory"):
+        asked("ignore")
+
+
+def test_groups_of_rows_are_held_out_together(tmp_path, monkeypatch):
+    random = np.random.default_rng(0)
+    group = random.permutation(np.repeat(np.arange(12), 5))
+    table = pd.DataFrame(random.normal(size=(60, 2)), columns=["a", "b"])
+    table["kind"] = np.where(table["a"] > 0, "in", "out")
+    table.assign(patient=[f"p{g}" for g in group]).to_csv(tmp_path / "t.csv", index=False)
+    table.assign(patient="p").to_csv(tmp_path / "one.csv", index=False)
+    seen, fit = [], VanishingClassifierCV.fit
+
+    def watched(model, X, y, groups):
+        seen.append((X, groups))
+        return fit(model, X, y, groups=groups)
+
+    monkeypatch.setattr(VanishingClassifierCV, "fit", watched)
+    asked = {"target": "kind", "group": "patient", "tune": True}
+    answer = QUESTIONS["classes"].ask(read(tmp_path / "t.csv"), **asked)
+    (fitted, of_fitted), (everything, of_all) = seen
+    assert list(everything) == ["a", "b"] and len(np.unique(of_all * 100 + group)) == 12
+    places = np.flatnonzero(np.isin(everything["a"], fitted["a"]))
+    assert np.array_equal(of_fitted, of_all[places])
+    assert 30 < len(places) < 60 and np.bincount(group[places]).tolist().count(5) * 5 == len(places)
+    assert f"of {60 - len(places)} rows wrong" in answer.verdict
+    with pytest.raises(ValueError, match="'patient' has 1 different value, too few"):
+        QUESTIONS["classes"].ask(read(tmp_path / "one.csv"), **asked)
 
 
 def test_a_picture_says_how_sure_classes_are(tmp_path):

@@ -212,7 +212,7 @@ class VanishingClassifierCV(PipelineClassifier):
     ) -> Self:
         """Choose by cross-validation, and fit to all rows with what was best.
 
-        Of more than 100,000 rows the search takes about so many, of each class a like share. They
+        Of more than 60,000 rows the search takes about so many, of each class a like share. They
         are the same ones wherever the rows are, and in blocks of any size. The final fit reads all.
 
         Parameters

@@ -34,9 +34,9 @@ MANY_ROWS, MORE_PATIENCE = 5000, 3  # so many rows bear a small psi, and show wh
 
 # -- How much work a search does ------------------------------------------------------------------
 
-MOST_SAMPLED = 100_000  # rows of more that a search, and quantiles, look at
+MOST_SAMPLED = 60_000  # rows of more that a search, and quantiles, look at
 RARE_ROWS = 300  # of a class at least, of such a sample: a hundred in a fold of three
-MOST_ROWS = 30_000  # training rows of a fold while psi is searched; the best is fitted to all
+MOST_ROWS = 20_000  # training rows of a fold while psi is searched; the best is fitted to all
 SCREENED_ROWS = 10_000  # training rows on which scalings and oracles are compared
 KEPT_SCORES = 5000  # decision values of a fold that a temperature is learned from
 MOST_WORK = 8e7  # for the next psi: digits spent most of 66 to 127 s on two psi that rarely win

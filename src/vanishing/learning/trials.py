@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from vanishing.learning.classifier import VanishingClassifier, adopt_parts, lear
 from vanishing.learning.complexity import complexity
 from vanishing.learning.default import resolved
 from vanishing.learning.features import class_readers, feature_values
-from vanishing.learning.grid import search_grid
+from vanishing.learning.grid import is_auto, search_grid
 from vanishing.learning.labels import LabelledRows, class_weights, labels, weighted
 from vanishing.learning.pipeline import Parts, ScaledRows, fit_parts, scale_rows
 from vanishing.learning.prediction import watched
@@ -169,12 +170,18 @@ class Trials:
         psis, self.Cs, self.first_Cs = search_grid(model.psis, model.Cs)
         self._in_order = psis is None  # one psi after the other
         self.n_rows = max(len(train.part.y) for train, _ in folds)
-        self.n_columns = folds[0][0].source.layout.n_features
         self.n_classes = len(folds[0][0].classes)
         self.n_problems = 1 if self.n_classes == 2 else self.n_classes  # of the linear SVM
         self.looks: dict[SearchPoint, FoldScores] = {}
         self._scaled: dict[Any, list[_Fold]] = {}
         self._transformers: dict[Choice, GeneratorTransformer | None] = {}
+
+    @cached_property
+    def n_columns(self) -> int:
+        """Of what equations are made: a scaling that was given may make more columns."""
+        if is_auto(self.model.scale):
+            return self.folds[0][0].source.layout.n_features
+        return self._folds(SearchPoint(Choice(), 1.0))[0].test_X.shape[1]
 
     def thinned(self, n_rows: int) -> "Trials":
         """Return trials that fit to so many of the training rows, a like share of each class."""

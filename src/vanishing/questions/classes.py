@@ -37,20 +37,27 @@ def _answer(table: QuestionTable, **given) -> Answer:
         raise ValueError("--target is needed: the column of the labels.")
     chosen = {name: given[name] for name in ("psi", "oracle", "border") if given[name] is not None}
     _check(given["algorithm"], chosen, given["C"], given["tune"])
-    prepared = table.prepared({"target": target}, fills=True)
+    group = given["group"]
+    prepared = table.prepared({"target": target, "group": group}, fills=True, ignores=True)
     if not prepared.names:
         raise ValueError(f"{table.path} has no column besides {target!r} to learn from.")
     y = classes_of(prepared.texts["target"], target)
-    rows = _Rows(prepared, y)
-    model = _model(given["algorithm"], chosen, given["C"], given["tune"])
-    held_out = _held_out(y, target, given["test_size"], given["seed"], given["tune"])
+    groups = None if group is None else _groups(prepared.texts["group"])
+    rows = _Rows(prepared, y, groups)
+    gaps = table.reading.missing == "ignore"
+    if gaps and is_on_disk(prepared):
+        raise ValueError(
+            "--missing ignore needs the rows in memory, and these are too many: drop or median."
+        )
+    model = _model(given["algorithm"], chosen, given["C"], given["tune"], gaps)
+    held_out = _held_out(y, target, given["test_size"], given["seed"], given["tune"], groups, group)
     heading = _description(table.name, len(prepared.names), y)
     sentences, drawn = [], ()
     if held_out is not None:
         sentences = [_held_out_error(model, rows, *held_out)]
         drawn = rows.pictures(model, held_out[0])
     start = time.perf_counter()
-    model.fit(*rows.at())
+    rows.fit(model)
     seconds = time.perf_counter() - start
     again = "Fitted" if held_out is None else "Fitted again,"
     sentences += [_chosen(model)] if given["tune"] else []
@@ -81,8 +88,8 @@ def _answer(table: QuestionTable, **given) -> Answer:
 class _Rows:
     """Rows with labels: in memory, or of a table on disk in blocks."""
 
-    def __init__(self, prepared: PreparedTable, y: np.ndarray):
-        self.prepared, self.y = prepared, y
+    def __init__(self, prepared: PreparedTable, y: np.ndarray, groups: np.ndarray | None):
+        self.prepared, self.y, self.groups = prepared, y, groups
         self.frame = None if is_on_disk(prepared) else prepared.frame()
 
     def at(self, places: np.ndarray | None = None) -> tuple:
@@ -94,6 +101,13 @@ class _Rows:
         if places is None:
             return self.frame, self.y
         return self.frame.iloc[places], self.y[places]
+
+    def fit(self, model, places: np.ndarray | None = None) -> None:
+        """Fit to the rows at some places, or to all; a search holds out whole groups."""
+        grouped = {}
+        if self.groups is not None and hasattr(model, "cv"):
+            grouped["groups"] = self.groups if places is None else self.groups[places]
+        model.fit(*self.at(places), **grouped)
 
     def blocks(self, places: np.ndarray | None):
         """Yield tables and labels, some rows at a time."""
@@ -150,21 +164,45 @@ def _check(algorithm: str, chosen: dict[str, Any], C, tune: bool) -> None:
             raise ValueError(f"--{name} is no option of the algorithm {algorithm}: leave it out.")
 
 
-def _model(algorithm: str, chosen: dict[str, Any], C, tune: bool):
+def _model(algorithm: str, chosen: dict[str, Any], C, tune: bool, gaps: bool):
     import vanishing
 
     # Where no option of the construction is chosen, a search chooses the oracle, too.
     is_default = not chosen and CONSTRUCTIONS[algorithm] == "OAVI"
     transformer = None if is_default else getattr(vanishing, CONSTRUCTIONS[algorithm])(**chosen)
+    missing = "ignore" if gaps else "error"
     if tune:
-        return vanishing.VanishingClassifierCV(transformer, cv=_FOLDS)
-    return vanishing.VanishingClassifier(transformer, **({} if C is None else {"C": C}))
+        return vanishing.VanishingClassifierCV(transformer, cv=_FOLDS, missing=missing)
+    given = {} if C is None else {"C": C}
+    return vanishing.VanishingClassifier(transformer, missing=missing, **given)
 
 
-def _held_out(y, target, test_size, seed, tune):
+def _groups(texts: np.ndarray) -> np.ndarray:
+    """Return the number of the group of each row."""
+    return np.unique([text.strip() for text in texts], return_inverse=True)[1]
+
+
+def _split(y, test_size, n_held_out, seed, groups, group):
+    """Return the places of rows to fit to, and of others: of whole groups, about as many."""
+    from sklearn.model_selection import StratifiedGroupKFold, train_test_split
+
+    if groups is None:
+        return train_test_split(
+            np.arange(len(y)), test_size=n_held_out, stratify=y, random_state=seed
+        )
+    n_folds, n_groups = max(2, round(1.0 / test_size)), int(groups.max()) + 1
+    if n_groups < n_folds:
+        raise ValueError(
+            f"Column {group!r} has {n_groups} different value{'' if n_groups == 1 else 's'}, too "
+            f"few to hold out {100 * test_size:g} % of the rows as whole groups: raise "
+            "--test-size, or hold out none with --test-size 0."
+        )
+    folds = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+    return next(folds.split(y, y, groups))
+
+
+def _held_out(y, target, test_size, seed, tune, groups, group):
     """Return the places of held-out and of other rows, or None."""
-    from sklearn.model_selection import train_test_split
-
     classes, counts = np.unique(y, return_counts=True)
     fitted = _FOLDS if tune else 1  # a row of each class in each of the folds
     needed = fitted + bool(test_size)
@@ -186,9 +224,7 @@ def _held_out(y, target, test_size, seed, tune):
             f"{len(y)} rows are too few to hold out {n_held_out} with all {len(classes)} classes "
             "on both sides: change --test-size, or hold out none with --test-size 0."
         )
-    others, rows = train_test_split(
-        np.arange(len(y)), test_size=n_held_out, stratify=y, random_state=seed
-    )
+    others, rows = _split(y, test_size, n_held_out, seed, groups, group)
     counts = np.array([np.count_nonzero(y[others] == label) for label in classes])
     if counts.min() < fitted:
         raise ValueError(
@@ -199,7 +235,7 @@ def _held_out(y, target, test_size, seed, tune):
 
 
 def _held_out_error(model, rows: _Rows, held_out, others) -> str:
-    model.fit(*rows.at(others))
+    rows.fit(model, others)
     wrong = rows.n_wrong(model, held_out)
     return (
         f"Held-out error: {_share(wrong, len(held_out))} ({wrong} of {len(held_out)} rows wrong, "
@@ -242,6 +278,6 @@ QUESTION = question_of(
         ((".html",), "a report on all rows"),
         ((".sql", ".c", ".py"), "the model in SQL, C or Python"),
     ),
-    missing=("error", "drop", "median"),
+    missing=("error", "drop", "median", "ignore"),
     command="fit",
 )

@@ -177,7 +177,7 @@ def _judged(table: QuestionTable, first: FirstRows, roles: Mapping[str, str]):
     reading = table.reading
     named = {} if reading.id is None else {"id": reading.id}
     try:
-        choices = reading.choices(ignores=True, fills=True)
+        choices = reading.choices(ignores=True, fills=True, timed=True)
         return (), tuple(prepare(first, choices, {**roles, **named}).notes)
     except TableError as error:
         return problems_of(error), tuple(first.notes)

@@ -124,13 +124,22 @@ def load_for(path: PathLike | str, table: QuestionTable) -> LoadedModel:
         raise ValueError(f"{path} is no model that can be loaded: {problem}") from None
     if node is None and reading.missing == "median":
         raise ValueError(f"--missing median needs medians of the fit, and {path} has none.")
-    if reading.missing == "ignore" and not isinstance(fitted, VanishingOutlierDetector):
-        raise ValueError("--missing ignore is for detectors of outliers: drop or error.")
+    is_detector = isinstance(fitted, VanishingOutlierDetector)
+    if reading.missing == "ignore" and not (is_detector or fitted_with_gaps(fitted)):
+        raise ValueError(
+            "--missing ignore is for detectors of outliers, and for classifiers that were fitted "
+            "with it: drop or error."
+        )
     chosen = {name: getattr(reading, name) for name in ("missing", "decimal")}
     recipe = recipe.changed(**chosen, **asdict(reading.layout))
     opened = reading.opened(table.path, recipe.decimal, recipe.layout)
     opened.refuse_doubt()
     return LoadedModel(fitted, opened, recipe)
+
+
+def fitted_with_gaps(model) -> bool:
+    """Say whether a classifier takes rows with gaps."""
+    return hasattr(model, "classes_") and getattr(model, "missing", None) == "ignore"
 
 
 def answer_of(

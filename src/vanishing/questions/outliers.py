@@ -38,7 +38,7 @@ def _answer(table: QuestionTable, **given) -> Answer:
     time, lags = given["time"], given["lags"]
     conditions(given["train"], "train")
     notes: list[str] = []
-    prepared = _in_order(table.prepared({"time": time}, ignores=True), time, notes)
+    prepared = _in_order(table.prepared({"time": time}, ignores=True, timed=True), time, notes)
     if not prepared.names:
         raise ValueError(f"{table.path} has no column left to look at.")
     training = _training(table, prepared, time, given["train"])
@@ -73,7 +73,7 @@ def _training(table: QuestionTable, prepared, time, train) -> PreparedTable:
     if not train:
         return prepared
     chosen = replace(table.reading, where=(*table.reading.where, *train))
-    part = QuestionTable(table.path, chosen).prepared({"time": time}, ignores=True)
+    part = QuestionTable(table.path, chosen).prepared({"time": time}, ignores=True, timed=True)
     part = _in_order(part, time, [])
     if part.names != prepared.names:
         raise ValueError("--train leaves columns that are of another kind than those of all rows.")

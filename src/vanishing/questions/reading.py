@@ -105,11 +105,13 @@ class Reading:
             return table
         return ChosenRows(table, conditions(self.where, "where"), decimal or self.decimal)
 
-    def choices(self, *, fills=False, ignores=False, gaps=False, codes=False) -> Choices:
+    def choices(
+        self, *, fills=False, ignores=False, timed=False, gaps=False, codes=False
+    ) -> Choices:
         """Return what to do with the columns; see `QuestionTable.prepared`."""
         if self.missing == "ignore" and not ignores:
             raise ValueError(
-                "--missing ignore is for outliers; here rows have no gaps: drop or error."
+                "--missing ignore is for outliers and fit; here rows have no gaps: drop or error."
             )
         return Choices(
             drop=self.drop,
@@ -121,6 +123,7 @@ class Reading:
             layout=self.layout,
             fills=fills,
             ignores=ignores,
+            timed=timed,
         )
 
 
@@ -179,6 +182,7 @@ class QuestionTable:
         *,
         fills: bool = False,
         ignores: bool = False,
+        timed: bool = False,
         gaps: bool = False,
         codes: bool = False,
     ) -> PreparedTable:
@@ -192,6 +196,8 @@ class QuestionTable:
             A column of numbers to explain.
         fills, ignores : bool
             Whether messages may offer to fill in medians, or to leave gaps as they are.
+        timed : bool
+            Whether messages may offer to take the rows in the order of times.
         gaps : bool
             Whether cells that cannot be used stay empty, as NaN.
         codes : bool
@@ -203,7 +209,7 @@ class QuestionTable:
             With all that is wrong with the table, and what helps.
         """
         path, reading = self.path, self.reading
-        choices = reading.choices(fills=fills, ignores=ignores, gaps=gaps, codes=codes)
+        choices = reading.choices(fills=fills, ignores=ignores, timed=timed, gaps=gaps, codes=codes)
         columns = {**roles, "id": reading.id}
         columns_of_roles = {role: name for role, name in columns.items() if name is not None}
         try:

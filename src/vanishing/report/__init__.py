@@ -20,7 +20,7 @@ from vanishing.persistence.files import write_or_say
 from vanishing.repair.repair import VanishingRepair
 from vanishing.report.equations_of_motion_facts import equations_of_motion_facts_of
 from vanishing.report.equations_of_motion_page import equations_of_motion_page_of
-from vanishing.report.facts import facts_of
+from vanishing.report.facts import facts_of, without_gaps
 from vanishing.report.law_facts import law_facts_of
 from vanishing.report.law_page import law_page_of
 from vanishing.report.motion_facts import motion_facts_of
@@ -131,6 +131,10 @@ def write_report(
         facts = equations_of_motion_facts_of(model, X, t, groups, inputs)
         page = equations_of_motion_page_of(facts, **heading)
     else:
+        X, y, n_gaps = without_gaps(model, X, y)
+        if n_gaps:
+            left_out = f"{n_gaps} row{'' if n_gaps == 1 else 's'} with gaps left out."
+            heading["notes"] = (*notes, left_out)
         page = page_of(facts_of(model, X, y), **heading)
     write_or_say(path, page, "the report is not written")
     return path

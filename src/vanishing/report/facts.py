@@ -199,6 +199,24 @@ class Facts:
         return None if self.coef is None else sum(v.n_used or 0 for v in self.varieties)
 
 
+def without_gaps(model, X, y=None) -> tuple[Any, Any, int]:
+    """Return the rows and labels without gaps, of a model that takes some, and how many had one.
+
+    Equations have no values there.
+    """
+    core = model[-1] if isinstance(model, Pipeline) else model
+    if not getattr(core, "takes_gaps", False):
+        return X, y, 0
+    gaps = np.isnan(np.asarray(X, dtype=np.float64)).any(axis=1)
+    if not gaps.any():
+        return X, y, 0
+    if gaps.all():
+        raise ValueError("all rows have gaps: a report needs rows without.")
+    kept = np.flatnonzero(~gaps)
+    rows = X.iloc[kept] if hasattr(X, "iloc") else np.asarray(X)[kept]
+    return rows, None if y is None else np.asarray(y)[kept], int(gaps.sum())
+
+
 def facts_of(model, X, y=None) -> Facts:
     """Compute what a report says of a fitted model and of rows, with or without labels."""
     whole = anatomy(model)

@@ -43,6 +43,8 @@ class Choices:
     layout : FileLayout
     fills, ignores : bool
         Whether messages offer to fill cells in with medians, and to leave them missing.
+    timed : bool
+        Whether messages offer to take rows in the order of times.
     """
 
     drop: tuple[str, ...] = ()
@@ -54,6 +56,7 @@ class Choices:
     layout: FileLayout = LOOK
     fills: bool = False
     ignores: bool = False
+    timed: bool = False
 
 
 class Recognition(NamedTuple):
@@ -136,7 +139,7 @@ def _dates(name, texts, choices) -> Recognition:
             DateColumn(name, order=order or "dmy"),
             problem=Problem(
                 f"column {name!r}: dates such as {texts[0]!r}. "
-                f"{_times(option) * choices.ignores}--dates days makes days since the first of "
+                f"{_times(option) * choices.timed}--dates days makes days since the first of "
                 f"them, --id {option} carries them through to predictions, --drop {option} leaves "
                 "them out.",
                 ("dates", "days"),

@@ -76,5 +76,5 @@ def remedies(fills: bool, ignores: bool = False) -> list[tuple[str, object]]:
 def remedy(fills: bool, ignores: bool = False) -> str:
     """Return the options for cells that cannot be used; filling in, or ignoring, may be one."""
     median = "; --missing median fills them in, which breaks every balance of the row" * fills
-    ignore = "--missing ignore scores such rows by the columns they have; " * ignores
+    ignore = "--missing ignore judges such rows by the columns they have; " * ignores
     return f"{ignore}--missing drop leaves such rows out{median}."
