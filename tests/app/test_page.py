@@ -89,19 +89,6 @@ def downloaded(page, name, folder):
     return path
 
 
-def workers(server):
-    """Return the processes that compute."""
-    found = []
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = status.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue  # it has ended meanwhile
-        if int(fields[1]) == server.process.pid and fields[0] != "Z":
-            found.append(int(status.parent.name))
-    return found
-
-
 # -- Questions ------------------------------------------------------------------------------------
 
 
@@ -350,13 +337,13 @@ def begin_long_work(page, path):
 
 def test_cancel(page, server, long_work):
     begin_long_work(page, long_work)
-    (before,) = workers(server)
+    (before,) = server.workers
     page.click("#cancel")
     page.wait_for_selector("#working", state="hidden")
     assert "Cancelled" in page.inner_text("#status")
     assert not page.is_visible(FAILED) and not page.is_visible(ANSWERED)
     for _ in range(600):
-        running = workers(server)
+        running = server.workers
         if running and before not in running:  # one that was killed takes a while to be gone
             break
         time.sleep(0.1)
@@ -367,14 +354,14 @@ def test_cancel(page, server, long_work):
 
 def test_a_killed_worker_leaves_the_page_alive(page, server, long_work):
     begin_long_work(page, long_work)
-    (pid,) = workers(server)
+    (pid,) = server.workers
     os.kill(pid, signal.SIGKILL)
     page.wait_for_selector(FAILED)
     assert "has ended before it was done" in page.inner_text("#problem")
     take_example(page, "gas")
     assert "8.31" in asked(page)
     # Its answers are gone with a process; the page says so.
-    (pid,) = workers(server)
+    (pid,) = server.workers
     os.kill(pid, signal.SIGKILL)
     page.click("[data-file='report.html']")
     page.wait_for_selector(FAILED)
@@ -385,10 +372,10 @@ def test_a_killed_worker_leaves_the_page_alive(page, server, long_work):
 def test_a_page_that_is_closed_ends_its_work(browser, server, long_work):
     page = opened(browser, server)
     begin_long_work(page, long_work)
-    (before,) = workers(server)
+    (before,) = server.workers
     page.context.close()
     for _ in range(600):
-        if before not in workers(server):
+        if before not in server.workers:
             return
         time.sleep(0.1)
     pytest.fail("its work goes on")

@@ -65,8 +65,12 @@ def describe_table(table: str, reading: dict) -> dict:
     check_size(path)
     found = describe(path, Reading(**reading))
     notes = [in_words(note, ()) for note in found.notes]
+    columns = [
+        {**asdict(column), "suspicion": _without_options(column.suspicion)}
+        for column in found.columns
+    ]
     told = {"problems": problems(found.problems), "notes": notes, "guess": guesses(found)}
-    return {**found.to_dict(), **told}
+    return {**found.to_dict(), "columns": columns, **told}
 
 
 def problems(found) -> list[dict]:
@@ -74,7 +78,9 @@ def problems(found) -> list[dict]:
     return [
         {
             **asdict(one),
-            "sentence": _without_options(one.sentence) if one.remedies else one.sentence,
+            "sentence": (
+                _without_options(one.sentence) if one.remedies else in_words(one.sentence, ())
+            ),
         }
         for one in found
     ]

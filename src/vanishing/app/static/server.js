@@ -83,6 +83,10 @@ export async function fileAddress(answer, name) {
   return address(`answers/${answer}/${encodeURIComponent(name)}`);
 }
 
+// A browser that has crashed says nothing any more; its tables go.
+setInterval(() => {
+  if (session !== null) navigator.sendBeacon(`/sessions/${session}/alive`);
+}, 60_000);
 // A page that is left takes what it had with it.
 addEventListener("pagehide", () => {
   if (session !== null) navigator.sendBeacon(`/sessions/${session}/end`);
