@@ -98,6 +98,19 @@ def test_the_address_hides_its_token(page, server):
     assert page.evaluate("document.cookie") == ""
 
 
+def test_who_is_quick_has_one_session(browser, server):
+    page = browser.new_page(width=1280, calm=True)
+    page.add_init_script(
+        "const real = fetch; window.fetch = async (address, options) => {"
+        "if (address === '/sessions') await new Promise(done => setTimeout(done, 1000));"
+        "return real(address, options); }"
+    )
+    page.goto(server.address)
+    take_example(page, "gas")  # while the page asks for its questions
+    assert page.asked_for.count(f"{server.root}/sessions") == 1
+    page.context.close()
+
+
 @pytest.mark.parametrize(
     ("name", "question", "said", "file"),
     [
@@ -262,7 +275,7 @@ def front_table(tmp_path_factory):
     return path
 
 
-def test_another_equation_of_the_front_redraws(page, front_table):
+def test_another_equation_of_the_front_redraws(page, server, front_table):
     choose(page, front_table)
     asked(page, "laws", target="y")
     places = page.locator(".front input")
@@ -278,6 +291,13 @@ def test_another_equation_of_the_front_redraws(page, front_table):
     assert page.locator(".front input").nth(other).is_checked()
     assert page.locator(".picture").first.inner_html() != picture
     assert page.locator(".front input").count() == places.count()
+    # By keys, faster than it is drawn: who is impatient loses nothing.
+    before = server.workers
+    for key in ("ArrowDown", "ArrowDown", "ArrowUp"):
+        page.keyboard.press(key)
+    page.wait_for_selector("html:not(.busy)")
+    assert page.evaluate("document.activeElement.matches('.front :checked')")
+    assert server.workers == before and not page.is_visible(FAILED)
 
 
 def test_an_equation_of_mine_is_read_while_it_is_typed(page):
@@ -310,6 +330,20 @@ def test_another_table_is_predicted(page, tmp_path, examples):
     with path.open() as file:
         rows = list(csv.reader(file))
     assert len(rows) == 401 and rows[0][-1] == "p"
+
+
+def test_files_are_taken_one_after_the_other(page, server):
+    take_example(page, "gas")
+    asked(page)
+    before, names = server.workers, []
+    page.on("download", lambda download: names.append(download.suggested_filename))
+    place = page.evaluate("scrollY")
+    with page.expect_download(lambda download: download.suggested_filename == "law.c"):
+        page.dblclick("[data-file='report.html']")
+        page.click("[data-file='law.c']")
+    assert names == ["report.html", "law.c"] and server.workers == before
+    assert page.evaluate("document.activeElement.matches(\"[data-file='law.c']\")")
+    assert page.evaluate("scrollY") >= place
 
 
 def test_pictures_are_looked_into(page):
@@ -352,6 +386,7 @@ def test_cancel(page, server):
     before = begin_long_work(page, server)
     page.click("#cancel")
     page.wait_for_selector("#working", state="hidden")
+    assert page.evaluate("document.activeElement.matches('#asking button.main')")
     assert "Cancelled" in page.inner_text("#status")
     assert not page.is_visible(FAILED) and not page.is_visible(ANSWERED)
     for _ in range(600):

@@ -7,7 +7,7 @@ import { fileAddress } from "./server.js";
 const SHOWN = 5; // equations of a group that are shown at once
 
 // Show an answer. `actions` has choose(answer, place), write(answer, name) and apply(answer, file).
-export function showAnswer(answer, actions, heading = "") {
+export function showAnswer(answer, actions, { heading = "", stays = false } = {}) {
   const body = byId("answer-body");
   const parts = [
     heading ? el("h3", {}, heading) : null,
@@ -26,7 +26,7 @@ export function showAnswer(answer, actions, heading = "") {
     sameOf(answer),
   ];
   body.replaceChildren(...parts.filter(Boolean));
-  show("answer", true);
+  show("answer", !stays);
   say(`${t("progress.done")} ${answer.verdict}`);
 }
 

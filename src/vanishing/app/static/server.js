@@ -2,7 +2,8 @@
 
 import { t, has } from "./dom.js";
 
-let session = null;
+let session = null; // its name, once it has begun
+let beginning = null;
 
 export class Refusal extends Error {
   // An error to show: a message, problems with their remedies.
@@ -35,8 +36,15 @@ function refusal(event, otherwise = "") {
   return new Refusal(message, { problems: event.problems ?? [] });
 }
 
+// The same session for all who ask before there is one.
 async function address(rest) {
-  if (session === null) session = (await (await asked("/sessions")).json()).session;
+  beginning ??= asked("/sessions").then((response) => response.json());
+  try {
+    session = (await beginning).session;
+  } catch (error) {
+    beginning = null;
+    throw error;
+  }
   return `/sessions/${session}/${rest}`;
 }
 
@@ -90,7 +98,7 @@ setInterval(() => {
 // A page that is left takes what it had with it.
 addEventListener("pagehide", () => {
   if (session !== null) navigator.sendBeacon(`/sessions/${session}/end`);
-  session = null;
+  session = beginning = null;
 });
 // A page that comes back out of the browser's memory has nothing any more.
 addEventListener("pageshow", (event) => {
