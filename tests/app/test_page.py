@@ -310,6 +310,13 @@ def test_an_equation_of_mine_is_read_while_it_is_typed(page):
     assert field.get_attribute("aria-invalid") == "true"
     before = page.locator(".marks").evaluate("m => m.firstChild.textContent")
     assert before == "p*V = R*n*"
+    inside = page.evaluate(
+        "() => { const input = document.querySelector('.formula'), style = getComputedStyle(input);"
+        "const pen = document.createElement('canvas').getContext('2d'); pen.font = style.font;"
+        "return input.getBoundingClientRect().left + parseFloat(style.borderLeftWidth)"
+        "+ parseFloat(style.paddingLeft) + pen.measureText('p*V = R*n*').width; }"
+    )
+    assert page.locator(".marks mark").bounding_box()["x"] == pytest.approx(inside, abs=1)
     field.fill("p*V = R*n*")
     field.press("End")
     page.click(".names button:has-text('T')")
@@ -319,6 +326,7 @@ def test_an_equation_of_mine_is_read_while_it_is_typed(page):
     page.select_option("#asking select[name=target]", "")
     text = asked(page)
     assert "8.31" in text and "R" in text
+    assert page.inner_text("#answer .verdict").startswith("holds: ")  # and no "found" before it
 
 
 def test_another_table_is_predicted(page, tmp_path, examples):

@@ -59,7 +59,7 @@ async function ask(question, options) {
   };
   hide("answer");
   const answer = await working(question.title, (work) => run(task, work), { reading, again });
-  if (answer) showAnswer(answer, actions);
+  if (answer) showAnswer(answer, actions, { isChecked: "check" in options });
 }
 
 const actions = {

@@ -46,7 +46,8 @@ export function picture({ title, x_label: xLabel, y_label: yLabel, series }) {
     if (point === state.chosen) return;
     state.chosen = point;
     const values = point && { row: point.row, x_label: xLabel, x: number(point.x, 6), y_label: yLabel, y: number(point.y, 6) };
-    told.textContent = point ? t("answer.picture_row", values) : t("answer.picture_none");
+    const words = xLabel === "row" ? "answer.picture_value" : "answer.picture_row";
+    told.textContent = point ? t(words, values) : t("answer.picture_none");
     drawing.dataset.row = point ? String(point.row) : "";
     mark();
   };
