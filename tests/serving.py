@@ -33,6 +33,19 @@ class Server:
     def folders(self):
         return list(Path(self.temporary).glob("vanishing-app-*"))
 
+    @property
+    def workers(self):
+        """The processes that compute."""
+        found = []
+        for status in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = status.read_text().rpartition(")")[2].split()
+            except OSError:
+                continue  # it has ended meanwhile
+            if int(fields[1]) == self.process.pid and fields[0] != "Z":
+                found.append(int(status.parent.name))
+        return found
+
     def end(self, how=signal.SIGINT):
         """End the server; return its exit status and what it complained of."""
         if self.process.poll() is None:

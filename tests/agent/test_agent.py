@@ -131,6 +131,14 @@ def test_a_folder_that_is_not_there_is_a_sentence():
     check_failed(command("mcp", "no-such-folder"), "There is no folder no-such-folder.")
 
 
+def test_a_server_goes_on_where_one_before_it_ended(folder, tmp_path):
+    from vanishing.agent.server import Tools
+
+    for _ in range(2):
+        Tools(Folders([folder]), tmp_path).check_law("gas.csv", "p*V = R*n*T")
+    assert sorted(place.name for place in tmp_path.iterdir()) == ["001-laws-gas", "002-laws-gas"]
+
+
 def test_answers_of_large_tables_are_small(tmp_path):
     from vanishing.agent.server import Tools
 

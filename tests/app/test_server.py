@@ -169,6 +169,13 @@ def test_what_is_no_task_is_refused(page, task):
     assert page.post(f"{begin(page)}/tasks", json=task).status_code == 400
 
 
+def test_a_question_that_does_not_exist_ends_nothing(page):
+    session = begin(page)
+    task = {"table": send(page, session, CSV), "reading": {}, "question": "no such", "options": {}}
+    event = run(page, session, task="ask", **task)[-1]
+    assert event["event"] == "error" and "no question" in event["message"]
+
+
 def test_requests_that_are_no_small_json_are_refused(page):
     session = begin(page)
     for body, status in ((b"[" * 900_000, 400), (b"[" * 2_000_000, 413), (b"\xff", 400)):
@@ -235,6 +242,16 @@ def test_the_session_that_was_silent_for_longest_makes_room(tmp_path, monkeypatc
     assert {path.name for path in tmp_path.iterdir()} == {first, third}
 
 
+def test_a_page_that_is_silent_for_an_hour_ends(tmp_path):
+    sessions = Sessions(tmp_path)
+    name, other = sessions.begin(), sessions.begin()
+    for _ in range(settings.SILENT + 1):
+        assert sessions.get(name) is not None
+        sessions.pass_minute()
+    assert {path.name for path in tmp_path.iterdir()} == {name}
+    assert sessions.get(other) is None
+
+
 @pytest.mark.parametrize(
     ("text", "marked"),
     [("p = 2*(V", "("), ("p = foo(V)", "foo"), ("p V = 1", "V"), ("p = [x]", "[x]"), ("p =", "")],
@@ -296,10 +313,16 @@ def test_nothing_stays_when_the_server_ends(tmp_path, how):
     running = Server(tmp_path)
     with httpx.Client(base_url=running.root) as client:
         client.get(running.address)
-        send(client, begin(client), CSV)
-    assert len(running.folders) == 1
-    complaints = running.end(how)[1]
-    assert "Traceback" not in complaints
+        session = begin(client)
+        send(client, session, CSV)
+        (worker,) = running.workers
+        os.kill(worker, signal.SIGSTOP)  # a task that takes long
+        with client.stream("POST", f"{session}/tasks", json={"task": "questions"}):
+            assert len(running.folders) == 1
+            if how == signal.SIGKILL:
+                os.kill(worker, signal.SIGCONT)
+            complaints = running.end(how)[1]
+    assert complaints == "Ctrl-C ends it; nothing leaves this machine.\n"
     for _ in range(1200):  # after SIGKILL the other process removes it, once it is there
         if not running.folders:
             break
@@ -327,10 +350,10 @@ from vanishing.app import settings, worker
 settings.MEMORY = 200_000_000
 try:
     with worker._limited_memory():
-        np.ones(100_000_000)
+        np.empty(100_000_000)
 except MemoryError:
     print("refused")
-print(np.ones(100_000_000).nbytes)
+print(np.empty(100_000_000).nbytes)
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.stdout.split() == ["refused", "800000000"], result.stderr
@@ -338,7 +361,8 @@ print(np.ones(100_000_000).nbytes)
 
 def test_who_lets_others_in_is_told(tmp_path):
     running = Server(tmp_path)
-    assert "nothing leaves this machine" in running.end()[1]
+    assert "nothing leaves this machine" in running.process.stderr.readline()
+    running.end()
     code = "from vanishing.cli import main; main()"
     options = [sys.executable, "-c", code, "app", "--no-browser", "--host", "0.0.0.0"]
     with subprocess.Popen(options, stdout=-1, stderr=-1, text=True) as process:

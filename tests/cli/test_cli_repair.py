@@ -110,7 +110,7 @@ def test_calibrate(call, readings, tmp_path):
     out, source, saved = (tmp_path / name for name in ("out.csv", "cal.c", "cal.json"))
     result = call("calibrate", readings, *AXES, "--out", out, "--save", saved)
     assert result.returncode == 0, result.stderr
-    assert "The readings determine an ellipsoid" in result.stdout and "mx: " in result.stdout
+    assert "The readings determine an ellipsoid" in result.stdout and "Center:" in result.stdout
     radius = np.linalg.norm(pd.read_csv(out)[["mx", "my", "mz"]], axis=1)
     assert radius.std() < 0.4 and radius.mean() == pytest.approx(load(saved).radius_, abs=0.1)
     assert call("calibrate", readings, *AXES, "--out", source).returncode == 0

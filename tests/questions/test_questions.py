@@ -13,13 +13,16 @@ from vanishing.questions import (
     EXAMPLES,
     QUESTIONS,
     READING,
+    QuestionTable,
     Reading,
     apply,
     describe,
+    problems_of,
     read,
     settings,
 )
 from vanishing.questions.guesses import guesses
+from vanishing.tables.errors import TableError
 
 
 @pytest.fixture(scope="module")
@@ -274,6 +277,53 @@ def test_a_picture_says_how_sure_classes_are(tmp_path):
     assert len(drawn["wrong"].rows if "wrong" in drawn else ()) == n_wrong
     assert (drawn["right"].y > 1 / 3).all() and (drawn["right"].y <= 1).all()
     assert QUESTIONS["classes"].ask(read(path), target="grower", test_size=0.0).pictures() == ()
+
+
+def test_pictures_of_a_repair_show_the_rows_that_are_changed(tmp_path):
+    path = EXAMPLES["pump"].write(tmp_path)
+    answer = QUESTIONS["repair"].ask(read(path))
+    cells = {(row[0], row[2]) for table in answer.tables for row in table.rows}
+    assert {kind for _, kind in cells} == {"gap", "wrong", "ambiguous"}
+    power, loss = answer.pictures()
+    for kind, name in (("wrong", "replaced"), ("ambiguous", "in doubt")):
+        (shown,) = (one for one in power.series if one.name == name)
+        assert set(shown.rows) == {row for row, of in cells if of == kind}
+        normal = np.abs(power.series[0].y)
+        assert np.abs(shown.y).min() > 5 * np.median(normal)
+    gaps = {row for row, kind in cells if kind == "gap"}
+    assert not gaps & {row for one in loss.series for row in one.rows}
+
+
+def test_pictures_of_motion_show_rows_and_where_equations_take_them(tmp_path):
+    t = np.tile(np.linspace(0.0, 2.0, 20), 4)
+    frame = pd.DataFrame({"run": np.repeat([1, 2, 3, 4], 20), "t": t})
+    frame["x"] = np.repeat([1.0, 2.0, 3.0, 4.0], 20) * np.exp(-t)
+    frame = frame.sample(frac=1.0, random_state=0)  # rows in no order
+    frame.to_csv(tmp_path / "runs.csv", index=False)
+    answer = QUESTIONS["motion"].ask(read(tmp_path / "runs.csv"), run="run", time="t")
+    (picture,) = answer.pictures()
+    rows, line = picture.series
+    assert sorted(rows.rows) == list(range(1, 81))
+    shown = frame.iloc[np.array(rows.rows) - 1]
+    assert np.array_equal(shown["t"], rows.x) and np.array_equal(shown["x"], rows.y)
+    assert picture.x_label == "t" and np.isnan(line.y).sum() == 4  # runs are apart
+    assert np.nanmax(line.y) == pytest.approx(4.0, rel=1e-3)
+
+
+def test_sheets_and_encodings_are_remedies(tmp_path):
+    with pd.ExcelWriter(tmp_path / "two.xlsx") as book:
+        for name in ("Notes", "Data"):
+            pd.DataFrame({"x": [1, 2], "y": [2, 4]}).to_excel(book, sheet_name=name, index=False)
+    (problem,) = describe(tmp_path / "two.xlsx").problems
+    values = [(remedy.option, remedy.value) for remedy in problem.remedies]
+    assert values == [("sheet", "Notes"), ("sheet", "Data")]
+    assert describe(tmp_path / "two.xlsx", Reading(sheet="Data")).n_rows == 2
+    # Beside what else is wrong with the table.
+    (tmp_path / "latin.csv").write_bytes("x,größe\n1,2\n2,\n".encode("latin-1"))
+    with pytest.raises(TableError) as caught:
+        QUESTIONS["laws"].ask(QuestionTable(tmp_path / "latin.csv", Reading()))
+    options = [{r.option for r in problem.remedies} for problem in problems_of(caught.value)]
+    assert options == [{"encoding"}, {"missing"}]
 
 
 def test_numbers_of_an_equation_are_those_that_stand_in_it(tmp_path):

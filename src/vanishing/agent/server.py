@@ -124,6 +124,8 @@ class Tools:
     def _written(self, answer: Answer, table: Path) -> dict[str, str]:
         """Write the report and the model of an answer, and return where they are."""
         self._count += 1
+        while any(self.out.glob(f"{self._count:03}-*")):  # of a server before this one
+            self._count += 1
         name = re.sub(r"\W+", "-", f"{answer.question}-{table.stem}")
         folder = self.out / f"{self._count:03}-{name}"
         folder.mkdir(parents=True)
@@ -182,7 +184,7 @@ class _errors:
         if isinstance(error, TableError):
             problems = [_problem(problem) for problem in problems_of(error)]
             raise ToolError(json.dumps({"problems": problems})) from error
-        if isinstance(error, (ValueError, TypeError, ImportError, MemoryError)):
+        if isinstance(error, (ValueError, TypeError, ImportError, MemoryError, OSError)):
             raise ToolError(json.dumps({"error": " ".join(str(error).split())})) from error
 
 

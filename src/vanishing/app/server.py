@@ -1,7 +1,9 @@
 """The server of the page: what it answers to which address."""
 
+import asyncio
 import contextlib
 import json
+import logging
 import secrets
 import shutil
 import signal
@@ -68,6 +70,7 @@ class App:
                 Route("/", self._page),
                 Mount("/static", static),
                 Route("/sessions", self._begin, methods=["POST"]),
+                Route(f"{session}/alive", self._stay, methods=["POST"]),
                 Route(f"{session}/end", self._end, methods=["POST"]),
                 Route(f"{session}/tables", self._take_table, methods=["POST"]),
                 Route(f"{session}/tasks", self._run_task, methods=["POST"]),
@@ -79,16 +82,27 @@ class App:
     @asynccontextmanager
     async def _lifespan(self, app):
         await self.worker.start()
+        clock = asyncio.ensure_future(self._count_minutes())
         try:
             yield
         finally:
+            clock.cancel()
             await self.worker.stop()
+
+    async def _count_minutes(self):
+        while True:
+            await asyncio.sleep(60)
+            self.sessions.pass_minute()
 
     async def _page(self, request: Request) -> Response:
         return HTMLResponse(page())
 
     async def _begin(self, request: Request) -> Response:
         return JSONResponse({"session": self.sessions.begin()})
+
+    async def _stay(self, request: Request) -> Response:
+        self._session(request)
+        return Response(status_code=204)
 
     async def _end(self, request: Request) -> Response:
         self.sessions.end(request.path_params["session"])
@@ -285,6 +299,15 @@ def words() -> dict:
 # -- Serving ---------------------------------------------------------------------------------------
 
 
+class _Server(uvicorn.Server):
+    """A server that ends in silence: what is interrupted then is no error."""
+
+    async def shutdown(self, sockets=None):
+        """End, as Ctrl-C asks for."""
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        await super().shutdown(sockets)
+
+
 def serve(host: str = "127.0.0.1", port: int = 0, browser: bool = True) -> None:
     """Serve the page until Ctrl-C; its folder is removed at the end.
 
@@ -304,7 +327,7 @@ def serve(host: str = "127.0.0.1", port: int = 0, browser: bool = True) -> None:
         address = f"http://{name}:{port}/?token={token}"
         hosts = [f"{name}:{port}" for name in _LOOPBACK] if host in _LOOPBACK else []
         application = Guard(App(folder).starlette(), token, hosts)
-        server = uvicorn.Server(
+        server = _Server(
             uvicorn.Config(
                 application,
                 log_level="error",
@@ -314,11 +337,11 @@ def serve(host: str = "127.0.0.1", port: int = 0, browser: bool = True) -> None:
                 timeout_graceful_shutdown=1,
             )
         )
-        print(f"Open {address}", flush=True)
-        print(_ALONE if hosts else _WITH_OTHERS, file=sys.stderr, flush=True)
-        if browser:
-            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         with _ending_well(server), contextlib.suppress(KeyboardInterrupt):
+            print(f"Open {address}", flush=True)
+            print(_ALONE if hosts else _WITH_OTHERS, file=sys.stderr, flush=True)
+            if browser:
+                threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
             server.run(sockets=[listener])
 
 

@@ -23,6 +23,7 @@ class Session:
     def __init__(self, folder: Path):
         self.folder = folder
         self.count = 0
+        self.silent = 0  # minutes
         folder.mkdir(mode=0o700)
 
     def room(self, kind: str) -> Path:
@@ -78,8 +79,19 @@ class Sessions:
         """Return a session, or None; it becomes the one that was heard of last."""
         session = self._sessions.pop(name, None)
         if session is not None:
+            session.silent = 0
             self._sessions[name] = session
         return session
+
+    def pass_minute(self) -> None:
+        """End pages that were silent for too long: their browser has crashed.
+
+        Minutes are counted, not measured, since a machine that slept was silent itself.
+        """
+        for name, session in list(self._sessions.items()):
+            session.silent += 1
+            if session.silent > settings.SILENT:
+                self.end(name)
 
     def end(self, name: str) -> None:
         """Forget a session and remove its folder."""

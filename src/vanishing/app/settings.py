@@ -18,6 +18,8 @@ SECONDS = 900.0
 MEMORY = 8_000_000_000
 # Pages at a time; the one that was silent for longest makes room for another.
 SESSIONS = 16
+# Minutes without a word after which a page counts as gone; each minute it says that it is there.
+SILENT = 60
 # Tables, and answers, that a page keeps; the oldest make room.
 KEPT = 12
 # Seconds between signs of life while something is computed.

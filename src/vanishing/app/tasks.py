@@ -45,10 +45,14 @@ def _option(option, options) -> dict:
 
 
 def in_words(text: str, options) -> str:
-    """Return a text with labels in place of the options of the command line."""
-    labels = {option.flag: f"\u201c{option.label}\u201d" for option in (*options, *READING)}
-    labels["--equations"] = f"\u201c{QUESTIONS['motion'].title}\u201d"
-    return re.sub(r"--[a-z][a-z-]*[a-z]", lambda flag: labels.get(flag[0], flag[0]), text)
+    """Return a text with labels in place of options, as ``--noise`` and ``noise=``."""
+    labels = {option.name: f"\u201c{option.label}\u201d" for option in (*options, *READING)}
+    labels["equations"] = f"\u201c{QUESTIONS['motion'].title}\u201d"
+
+    def label(found: re.Match) -> str:
+        return labels.get(found[0].strip("-=").replace("-", "_"), found[0])
+
+    return re.sub(r"--[a-z][a-z-]*[a-z]|\b[a-z_]+=(?![\w\"'(\[])", label, text)
 
 
 def example(name: str, folder: str) -> dict:
@@ -65,8 +69,12 @@ def describe_table(table: str, reading: dict) -> dict:
     check_size(path)
     found = describe(path, Reading(**reading))
     notes = [in_words(note, ()) for note in found.notes]
+    columns = [
+        {**asdict(column), "suspicion": _without_options(column.suspicion)}
+        for column in found.columns
+    ]
     told = {"problems": problems(found.problems), "notes": notes, "guess": guesses(found)}
-    return {**found.to_dict(), **told}
+    return {**found.to_dict(), "columns": columns, **told}
 
 
 def problems(found) -> list[dict]:
@@ -74,7 +82,9 @@ def problems(found) -> list[dict]:
     return [
         {
             **asdict(one),
-            "sentence": _without_options(one.sentence) if one.remedies else one.sentence,
+            "sentence": (
+                _without_options(one.sentence) if one.remedies else in_words(one.sentence, ())
+            ),
         }
         for one in found
     ]
@@ -149,6 +159,8 @@ def _kept(answer: Answer, folder: str) -> dict:
     while len(_answers) > _KEPT:
         _answers.popitem(last=False)
     document = answer.to_dict()
+    question = QUESTIONS.get(answer.question)
+    options = () if question is None else question.options
     tables = [
         {**shown, "rows": shown["rows"][:_ROWS], "n_rows": len(shown["rows"])}
         for shown in document["tables"]
@@ -157,7 +169,7 @@ def _kept(answer: Answer, folder: str) -> dict:
     return {
         "answer": _number(folder),
         "found": answer.found,
-        "verdict": answer.verdict,
+        "verdict": in_words(answer.verdict, options),
         "heading": answer.heading,
         "equations": [_equation(equation) for equation in answer.equations],
         "front": [_equation(equation) for equation in answer.front],

@@ -76,7 +76,8 @@ def _answer(task: dict, warming, send: Callable) -> None:
     except GoneError:
         send(event="error", kind="gone", details={})
     except (ValueError, TypeError, ImportError) as error:
-        options = QUESTIONS[question].options if (question := task.get("question")) else ()
+        question = QUESTIONS.get(task.get("question", ""))
+        options = () if question is None else question.options
         send(event="error", message=in_words(" ".join(str(error).split()), options))
     except OSError as error:
         send(event="error", message=f"{error.strerror or error}.")

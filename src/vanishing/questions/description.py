@@ -14,7 +14,7 @@ from vanishing.questions.options import Option
 from vanishing.questions.reading import READING, QuestionTable, Reading, ReportedRows
 from vanishing.tables.cells import ColumnCells, is_missing
 from vanishing.tables.columns import Column, DateColumn, FlagColumn
-from vanishing.tables.errors import EncodingError, TableError, shortened
+from vanishing.tables.errors import TableError, shortened
 from vanishing.tables.files import FileTable, FirstRows
 from vanishing.tables.kinds import Choices, Recognition, recognised
 from vanishing.tables.preparing import prepare
@@ -158,9 +158,8 @@ def problems_of(error: TableError) -> tuple[TableProblem, ...]:
             TableProblem(str(problem), tuple(_remedy(*r) for r in getattr(problem, "remedies", ())))
             for problem in error.problems
         )
-    tried = ("latin-1", "utf-16") if isinstance(error, EncodingError) else ()
     sentence = f"{error} {error.remedy}".rstrip()
-    return (TableProblem(sentence, tuple(_remedy("encoding", name) for name in tried)),)
+    return (TableProblem(sentence, tuple(_remedy(*remedy) for remedy in error.remedies)),)
 
 
 def _remedy(option: str, value) -> Remedy:

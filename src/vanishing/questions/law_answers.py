@@ -96,7 +96,7 @@ def _of_groups(laws) -> AnswerTable:
             row = (first.name, group, *rounded(constant.value, constant.std), constant.unit)
             rows.append(row[: 5 if units else 4])
     heads = (_name(laws[0]), "group", "value", "standard error", *(["unit"] * units))
-    return AnswerTable("", heads, tuple(rows))
+    return AnswerTable("Constants by group:", heads, tuple(rows))
 
 
 def _document(whole, top: int | None) -> dict:

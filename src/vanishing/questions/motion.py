@@ -10,7 +10,7 @@ import numpy as np
 from vanishing.questions.answer import PICTURES, Answer
 from vanishing.questions.files import language_files, model_file, picture_file, report_file
 from vanishing.questions.options import options_of
-from vanishing.questions.pictures import quantity_pictures
+from vanishing.questions.pictures import motion_pictures, quantity_pictures
 from vanishing.questions.question import question_of
 from vanishing.questions.reading import QuestionTable
 from vanishing.questions.values import function_names, functions_of_columns, noise_of
@@ -106,7 +106,17 @@ def _moving(table: QuestionTable, **given) -> Answer:
     model = EquationsOfMotion(functions=functions, noise=noise, **parameters)
     model.fit(runs.rows, runs.t, groups=runs.groups, inputs=runs.inputs, batches=runs.batches)
     steps = ("Compare the runs with what the equations say, in the report.",)
-    return _answered(table, motion_answer(model), runs, steps)
+    drawn = partial(
+        motion_pictures,
+        model,
+        runs.rows,
+        runs.t,
+        runs.groups,
+        runs.inputs,
+        runs.places,
+        given["time"],
+    )
+    return _answered(table, replace(motion_answer(model), pictures=drawn), runs, steps)
 
 
 def _timed_runs(table: QuestionTable, run, time, inputs: Sequence[str], batch: str | None) -> _Runs:

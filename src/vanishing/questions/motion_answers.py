@@ -119,7 +119,8 @@ def _columns(model) -> AnswerTable:
         )
         for equation, noise in zip(model.equations_, model.noise_, strict=False)  # batches have one
     )
-    return AnswerTable("", ("column", "noise", "explained", "evidence", "lack of fit"), rows)
+    heads = ("column", "noise", "explained", "evidence", "lack of fit")
+    return AnswerTable("How well each column is followed:", heads, rows)
 
 
 def _numbers(equations) -> AnswerTable:
@@ -129,7 +130,7 @@ def _numbers(equations) -> AnswerTable:
         for equation in equations
         for constant in _constants(equation)
     )
-    return AnswerTable("", ("equation", "term", "value", "standard error"), rows)
+    return AnswerTable("Constants:", ("equation", "term", "value", "standard error"), rows)
 
 
 # -- As JSON has it -------------------------------------------------------------------------------

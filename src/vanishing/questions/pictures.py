@@ -10,7 +10,8 @@ from vanishing.questions.answer import finite
 
 _POINTS = 2000  # of a picture
 _RUNS = 6  # that are drawn
-_QUANTITIES = 3
+_PICTURES = 3  # of as many quantities, columns or laws
+_REPAIRED = {"wrong": "replaced", "ambiguous": "in doubt"}
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ def quantity_pictures(model, frame, groups, places) -> tuple[Picture, ...]:
     values = model.transform(frame)
     runs = list(dict.fromkeys(groups.tolist()))[:_RUNS]
     pictures = []
-    for name, column in zip(map(str, model.quantities_[:_QUANTITIES]), values.T, strict=False):
+    for name, column in zip(map(str, model.quantities_[:_PICTURES]), values.T, strict=False):
         series = []
         for run in runs:
             own = np.flatnonzero(groups == run)[: _POINTS // len(runs)]
@@ -157,4 +158,50 @@ def quantity_pictures(model, frame, groups, places) -> tuple[Picture, ...]:
             series.append(points(f"run {run}", steps, column[own], places[own]))
         title = f"{name}, along the first {len(runs)} runs"
         pictures.append(Picture(title, "row of the run", "value", tuple(series)))
+    return tuple(pictures)
+
+
+def motion_pictures(model, rows, t, groups, inputs, places, time_name: str) -> tuple[Picture, ...]:
+    """Return columns over time, and where equations of motion take them, for the first columns."""
+    if not model.equations_:
+        return ()
+    from vanishing.inspection import followed
+
+    t, places = np.asarray(t), np.asarray(places)
+    found = followed(model, rows, t, groups, inputs, max_runs=_RUNS)
+    labels = None if groups is None else np.asarray(groups).astype(str)
+    own = [np.arange(len(t)) if labels is None else labels == str(r.label) for r in found.runs]
+    of_rows = np.concatenate([places[one][np.argsort(t[one], kind="stable")] for one in own])
+    times = np.concatenate([run.times for run in found.runs])
+    # Runs are apart, and those of many rows have fewer points.
+    parts = [slice(None, None, 1 + len(r.curve) * len(found.runs) // _POINTS) for r in found.runs]
+    drawn = list(zip(found.runs, parts, strict=True))
+    curve_times = np.concatenate([np.append(run.curve_times[of], np.nan) for run, of in drawn])
+    pictures = []
+    for j, name in enumerate(found.names[:_PICTURES]):
+        measured = np.concatenate([run.measured[:, j] for run in found.runs])
+        curve = np.concatenate([np.append(run.curve[of, j], np.nan) for run, of in drawn])
+        series = (points("rows", times, measured, of_rows), line("equations", curve_times, curve))
+        title = f"{name}: runs, and where the equations take them"
+        pictures.append(Picture(title, time_name, name, series))
+    return tuple(pictures)
+
+
+def repair_pictures(laws, X, cells, places) -> tuple[Picture, ...]:
+    """Return what rows leave of the first laws before the repair, those of changed cells apart."""
+    places = np.asarray(places)
+    pictures = []
+    for law in laws[:_PICTURES]:
+        left = law.residual(X)
+        kinds = np.full(len(left), "rows", dtype=object)
+        for cell in cells:
+            if cell.column in law.columns and cell.kind in _REPAIRED:
+                kinds[cell.row] = _REPAIRED[cell.kind]
+        series = [
+            points(kind, places[chosen] + 1.0, left[chosen], places[chosen])
+            for kind in ("rows", *_REPAIRED.values())
+            if (chosen := (kinds == kind) & np.isfinite(left)).any()
+        ]
+        title = f"{law}: what rows leave of it, before the repair"
+        pictures.append(Picture(title, "row", "left of the law", tuple(series)))
     return tuple(pictures)

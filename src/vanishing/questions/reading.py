@@ -17,7 +17,7 @@ from vanishing.tables.files import ROWS, FileLayout, FileTable, PartOfTable
 from vanishing.tables.formats import open_table
 from vanishing.tables.kinds import Choices
 from vanishing.tables.preparing import PreparedTable, prepare
-from vanishing.tables.problems import TableProblemsError
+from vanishing.tables.problems import Problem, TableProblemsError
 from vanishing.tables.recipe import MISSING
 
 _SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " ", "bar": "|", r"\t": "\t"}
@@ -224,7 +224,8 @@ class QuestionTable:
             try:
                 prepare(table, choices, columns_of_roles, target=target)
             except TableProblemsError as more:
-                raise TableProblemsError(path, [f"the file {sentence}", *more.problems]) from None
+                own = Problem(f"the file {sentence}", *problem.remedies)
+                raise TableProblemsError(path, [own, *more.problems]) from None
             raise
 
 

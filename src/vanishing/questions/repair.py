@@ -2,9 +2,11 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 
 from vanishing.questions.answer import Answer, AnswerTable
 from vanishing.questions.files import model_file, report_file, rows_file
+from vanishing.questions.pictures import repair_pictures
 from vanishing.questions.question import question_of
 from vanishing.questions.reading import QuestionTable
 from vanishing.questions.values import noise_of
@@ -74,6 +76,7 @@ def _answer(table: QuestionTable, **given) -> Answer:
                 lambda: [_CELLS, *(tuple(cell.values()) for cell in by_cell)],
             ),
         ),
+        pictures=partial(repair_pictures, model.laws_, X, cells, prepared.rows),
         printed=(heading, "Laws:" if laws else "Laws: none", *laws, *lines),
     )
 

@@ -78,20 +78,7 @@ def calibration_answer(model, top: int | None = None) -> Answer:
     }
     tables: list[AnswerTable] = []
     if model.is_determined_:
-        center = [
-            f"{axis}: {value:.6g} +- {std:.2g}"
-            for axis, value, std in zip(names, model.center_, model.center_std_, strict=True)
-        ]
-        matrix = [
-            "   ".join(f"{v: .6f} +- {error:.1g}" for v, error in zip(row, std, strict=True))
-            for row, std in zip(model.matrix_, model.matrix_std_, strict=True)
-        ]
-        others = [
-            f"Radius: {model.radius_:.6g} +- {model.radius_std_:.2g}",
-            f"Noise: {', '.join(f'{value:.3g}' for value in model.noise_)}",
-        ]
-        titles = ("Center:", "Matrix, applied to readings less the center:", "")
-        tables = [list_table(*pair) for pair in zip(titles, (center, matrix, others), strict=True)]
+        tables = _calibration_tables(model, names)
     return Answer(
         found=model.is_determined_,
         verdict=model.verdict_,
@@ -100,6 +87,32 @@ def calibration_answer(model, top: int | None = None) -> Answer:
         details=document,
         printed=(model.verdict_, *tables),
     )
+
+
+def _calibration_tables(model, names: list[str]) -> list[AnswerTable]:
+    """Return center, matrix, radius and noise of a calibration."""
+    center = [
+        (axis, f"{value:.6g}", f"{std:.2g}")
+        for axis, value, std in zip(names, model.center_, model.center_std_, strict=True)
+    ]
+    matrix = [
+        [f"{v: .6f} +- {error:.1g}" for v, error in zip(row, std, strict=True)]
+        for row, std in zip(model.matrix_, model.matrix_std_, strict=True)
+    ]
+    others = [
+        ("radius", f"{model.radius_:.6g}", f"{model.radius_std_:.2g}"),
+        *((f"noise of {a}", f"{v:.3g}", "") for a, v in zip(names, model.noise_, strict=True)),
+    ]
+    heads = ("", "value", "standard error")
+    return [
+        AnswerTable("Center:", heads, tuple(center)),
+        AnswerTable(
+            "Matrix, applied to readings less the center:",
+            ("", *names),
+            tuple((name, *row) for name, row in zip(names, matrix, strict=True)),
+        ),
+        AnswerTable("Radius and noise:", heads, tuple(others)),
+    ]
 
 
 def list_table(title: str, lines) -> AnswerTable:
@@ -120,7 +133,7 @@ def rules_answer(rules, top: int | None = None) -> Answer:
     return Answer(
         found=bool(words),
         verdict=f"{len(rules)} rules",
-        tables=(list_table("", words),),
+        tables=(list_table("Rules:", words),),
         model=rules,
         details=document,
         printed=tuple(words),

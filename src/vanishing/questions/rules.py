@@ -123,7 +123,9 @@ def _checked(table: QuestionTable, **given) -> Answer:
         found=bool(broken),
         verdict=f"{heading.removeprefix(f'{table.name}: ')}.",
         heading=heading,
-        tables=(AnswerTable("", heads, shown, tuple(lines)),) if broken else (),
+        tables=(AnswerTable("Rows that break rules:", heads, shown, tuple(lines)),)
+        if broken
+        else (),
         notes=notes,
         details={"table": table.name, "n_rows": n_rows, "broken": documents},
         files=(

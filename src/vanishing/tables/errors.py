@@ -22,11 +22,14 @@ class TableError(ValueError):
     message : str
     remedy : str
         The option of the command line with which the file can be used.
+    remedies : iterable of (str, value)
+        Options and their values that may help, such as ("sheet", "Data").
     """
 
-    def __init__(self, message, *, remedy=""):
+    def __init__(self, message, *, remedy="", remedies=()):
         super().__init__(message)
         self.remedy = remedy
+        self.remedies = tuple(remedies)
 
 
 class EncodingError(TableError):
@@ -67,6 +70,7 @@ def reading(path):
             f"{path} is not text in {error.encoding.upper()} (byte {error.start} of the part being "
             f"read is 0x{error.object[error.start]:02x}).",
             remedy="--encoding latin-1, or another, names its encoding.",
+            remedies=[("encoding", "latin-1"), ("encoding", "utf-16")],
         ) from error
     except OSError as error:
         raise TableError(f"{path} cannot be read: {error.strerror or error}.") from error

@@ -55,6 +55,7 @@ class WorkbookTable(FileTable):
             raise TableError(
                 f"{self.path} has {len(filled)} sheets with values: {listed(filled, 20)}.",
                 remedy="--sheet says which one is meant.",
+                remedies=[("sheet", title) for title in filled],
             )
         self.rows = sheets[filled[0]]
         del self.rows[: self._place_of_names()]

@@ -7,12 +7,12 @@ import { fileAddress } from "./server.js";
 const SHOWN = 5; // equations of a group that are shown at once
 
 // Show an answer. `actions` has choose(answer, place), write(answer, name) and apply(answer, file).
-export function showAnswer(answer, actions, heading = "") {
+export function showAnswer(answer, actions, { heading = "", stays = false, isChecked = false } = {}) {
   const body = byId("answer-body");
   const parts = [
     heading ? el("h3", {}, heading) : null,
     el("p", { class: "heading" }, answer.heading),
-    verdictOf(answer),
+    verdictOf(answer, isChecked),
     equationsOf(answer),
     frontOf(answer, actions),
     picturesOf(answer),
@@ -26,11 +26,12 @@ export function showAnswer(answer, actions, heading = "") {
     sameOf(answer),
   ];
   body.replaceChildren(...parts.filter(Boolean));
-  show("answer", true);
+  show("answer", !stays);
   say(`${t("progress.done")} ${answer.verdict}`);
 }
 
-function verdictOf({ found, verdict }) {
+function verdictOf({ found, verdict }, isChecked) {
+  if (isChecked) return el("p", { class: "verdict" }, verdict); // which says itself whether it holds
   const badge = el("span", { class: `badge ${found ? "good" : "bad"}` }, found ? t("answer.found") : t("answer.nothing"));
   return el("p", { class: "verdict" }, badge, " ", verdict);
 }

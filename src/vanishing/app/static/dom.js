@@ -79,7 +79,8 @@ export const newId = (what) => `${what}-${++made}`;
 // A table to read, in a box that scrolls; rows are lists of texts and numbers.
 export function table(caption, columns, rows, { most = 200, head = true } = {}) {
   const isNumber = columns.map((_, j) => rows.length && rows.every((row) => row[j] === null || typeof row[j] === "number"));
-  const cell = (value, j) => el("td", { class: isNumber[j] ? "number" : "" }, typeof value === "number" ? number(value, 6) : value ?? "");
+  const kind = (value, j) => (isNumber[j] ? "number" : String(value ?? "").length > 30 ? "long" : "");
+  const cell = (value, j) => el("td", { class: kind(value, j) }, typeof value === "number" ? number(value, 6) : value ?? "");
   const body = el(
     "table",
     {},

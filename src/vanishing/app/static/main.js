@@ -59,28 +59,41 @@ async function ask(question, options) {
   };
   hide("answer");
   const answer = await working(question.title, (work) => run(task, work), { reading, again });
-  if (answer) showAnswer(answer, actions);
+  if (answer) showAnswer(answer, actions, { isChecked: "check" in options });
 }
 
 const actions = {
   async choose(answer, place) {
     const task = { task: "choose", answer: answer.answer, place };
-    const chosen = await working(t("answer.front"), (work) => run(task, work));
-    if (chosen) showAnswer(chosen, actions);
+    const chosen = await working(t("answer.front"), (work) => run(task, work), { short: true });
+    if (!chosen) return;
+    showAnswer(chosen, actions, { stays: true });
+    document.querySelector(".front :checked")?.focus({ preventScroll: true });
   },
   async write(answer, name) {
     const task = { task: "write", answer: answer.answer, name };
-    return working(t("answer.download", { name }), (work) => run(task, work));
+    return working(t("answer.download", { name }), (work) => run(task, work), { short: true });
   },
   async apply(answer, file) {
     const applied = await working(t("table.reading", { name: file.name }), async (work) => {
       const sent = await send(file, file.name, work);
       return run({ task: "apply", answer: answer.answer, table: sent.table, reading: {} }, work);
     });
-    if (applied) showAnswer(applied, actions, t("answer.apply_heading", { name: file.name }));
+    if (applied) showAnswer(applied, actions, { heading: t("answer.apply_heading", { name: file.name }) });
   },
 };
 
+// The second click of a double click asks for the same once more.
+document.addEventListener(
+  "click",
+  (event) => {
+    if (event.detail > 1 && event.target.closest("button") && !event.target.closest(".names")) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+  },
+  true,
+);
 listenToTables(take, takeExample);
 known().catch(() => (page.known = null));
 document.documentElement.dataset.ready = "yes";

@@ -2,7 +2,8 @@
 
 import { el, newId, number, svg, t } from "./dom.js";
 
-const [WIDTH, HEIGHT] = [640, 380];
+// On a phone fewer units are as wide as the screen, so that letters can be read.
+const [WIDTH, HEIGHT] = matchMedia("(max-width: 640px)").matches ? [380, 320] : [640, 380];
 const EDGE = { left: 84, right: 34, top: 12, bottom: 46 };
 const NEAR = 24; // pixels from a point at which it is meant
 
@@ -45,7 +46,8 @@ export function picture({ title, x_label: xLabel, y_label: yLabel, series }) {
     if (point === state.chosen) return;
     state.chosen = point;
     const values = point && { row: point.row, x_label: xLabel, x: number(point.x, 6), y_label: yLabel, y: number(point.y, 6) };
-    told.textContent = point ? t("answer.picture_row", values) : t("answer.picture_none");
+    const words = xLabel === "row" ? "answer.picture_value" : "answer.picture_row";
+    told.textContent = point ? t(words, values) : t("answer.picture_none");
     drawing.dataset.row = point ? String(point.row) : "";
     mark();
   };
@@ -127,10 +129,10 @@ function drawnAxes(state, area, X, Y, xLabel, yLabel) {
     return made;
   };
   const lines = [];
-  for (const x of ticks(state.x0, state.x1, 7)) {
+  for (const x of ticks(state.x0, state.x1, area.width / 75)) {
     lines.push(svg("line", { x1: X(x), x2: X(x), y1: area.y, y2: bottom }), text(number(x), { x: X(x), y: bottom + 17, "text-anchor": "middle" }));
   }
-  for (const y of ticks(state.y0, state.y1, 6)) {
+  for (const y of ticks(state.y0, state.y1, area.height / 54)) {
     lines.push(svg("line", { x1: area.x, x2: right, y1: Y(y), y2: Y(y) }), text(number(y), { x: area.x - 7, y: Y(y) + 4, "text-anchor": "end" }));
   }
   const middle = area.y + area.height / 2;

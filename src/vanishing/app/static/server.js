@@ -2,7 +2,8 @@
 
 import { t, has } from "./dom.js";
 
-let session = null;
+let session = null; // its name, once it has begun
+let beginning = null;
 
 export class Refusal extends Error {
   // An error to show: a message, problems with their remedies.
@@ -35,8 +36,15 @@ function refusal(event, otherwise = "") {
   return new Refusal(message, { problems: event.problems ?? [] });
 }
 
+// The same session for all who ask before there is one.
 async function address(rest) {
-  if (session === null) session = (await (await asked("/sessions")).json()).session;
+  beginning ??= asked("/sessions").then((response) => response.json());
+  try {
+    session = (await beginning).session;
+  } catch (error) {
+    beginning = null;
+    throw error;
+  }
   return `/sessions/${session}/${rest}`;
 }
 
@@ -83,10 +91,14 @@ export async function fileAddress(answer, name) {
   return address(`answers/${answer}/${encodeURIComponent(name)}`);
 }
 
+// A browser that has crashed says nothing any more; its tables go.
+setInterval(() => {
+  if (session !== null) navigator.sendBeacon(`/sessions/${session}/alive`);
+}, 60_000);
 // A page that is left takes what it had with it.
 addEventListener("pagehide", () => {
   if (session !== null) navigator.sendBeacon(`/sessions/${session}/end`);
-  session = null;
+  session = beginning = null;
 });
 // A page that comes back out of the browser's memory has nothing any more.
 addEventListener("pageshow", (event) => {

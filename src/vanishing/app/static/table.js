@@ -47,7 +47,7 @@ export function showDescription(description, reading, options, again) {
   const { columns, problems, name, n_rows: rows, first_rows: firstRows } = description;
   const size = t("columns.size", { name, rows: number(rows), columns: number(columns.length) });
   const parts = [el("p", { class: "size" }, size)];
-  if (problems.length) parts.push(el("h3", {}, t("columns.problems")), problemList(problems, reading, again));
+  if (problems.length) parts.push(el("h3", {}, t(columns.length ? "columns.problems" : "errors.heading")), problemList(problems, reading, again));
   for (const note of description.notes ?? []) parts.push(el("p", { class: "note" }, note));
   parts.push(el("ul", { class: "columns" }, columns.slice(0, SHOWN).map(columnCard)));
   if (columns.length > SHOWN) {

@@ -4,29 +4,40 @@ import { byId, el, hide, number, say, show, t } from "./dom.js";
 import { Refusal } from "./server.js";
 import { problemList } from "./table.js";
 
-let running = null;
+let running = null; // { controller, short, done }
 
 // Run `work({ signal, listen })`, with progress; return what it returns, or null if it failed.
-export async function working(what, work, { reading = {}, again = null } = {}) {
-  running?.abort();
+// It replaces what is running. Short work waits for it instead, and is waited for: whatever is
+// ended takes the process that has the answers with it.
+export async function working(what, work, { reading = {}, again = null, short = false } = {}) {
+  while (running && (short || running.short)) await running.done;
+  running?.controller.abort();
   const controller = new AbortController();
-  running = controller;
+  let finish;
+  const own = { controller, short, done: new Promise((resolve) => (finish = resolve)) };
+  running = own;
   hide("problem");
+  const focused = document.activeElement;
   const start = performance.now();
   const shown = progress(what, start);
-  const late = setTimeout(() => show("working", true), 300);
+  const late = setTimeout(() => show("working", !short), 300);
+  document.documentElement.classList.add("busy");
   try {
     return await work({ signal: controller.signal, listen: shown.listen, report: shown.report });
   } catch (error) {
-    if (running === controller) tell(error, reading, again);
+    if (running === own) tell(error, reading, again);
     return null;
   } finally {
     clearTimeout(late);
     shown.end();
-    if (running === controller) {
+    if (running === own) {
+      const isLost = byId("working").contains(document.activeElement);
       hide("working");
+      if (isLost) focused.focus();
+      document.documentElement.classList.remove("busy");
       running = null;
     }
+    finish();
   }
 }
 
@@ -72,7 +83,6 @@ export function tell(error, reading, again) {
 }
 
 byId("cancel").addEventListener("click", () => {
-  running?.abort();
-  hide("working");
+  running?.controller.abort();
   say(t("progress.cancelled"));
 });
