@@ -95,6 +95,8 @@ def main(arguments=None) -> int:
         parser.error("--limit is at least 1.")
     if options.json is not None and not options.json.parent.is_dir():
         parser.error(f"--json {options.json}: there is no such folder.")
+    if options.json is not None and options.json.is_dir():
+        parser.error(f"--json {options.json} is a folder; a file is asked for.")
     suite = suite_of(options.suite)
     try:
         cases, unreadable = run(suite, options.folder, options.limit)
@@ -103,8 +105,9 @@ def main(arguments=None) -> int:
         return 2
     report(suite, cases, unreadable)
     if options.json is not None:
-        text = json.dumps(record(suite, cases, unreadable), indent=1, default=float)
-        options.json.write_text(text + "\n", encoding="utf-8")
+        text = json.dumps(record(suite, cases, unreadable), default=float)
+        plain = json.loads(text, parse_constant=lambda _: None)  # JSON has no NaN
+        options.json.write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
     if not cases:
         print(f"external.py: {options.folder}: no record could be read.", file=sys.stderr)
         return 2

@@ -110,30 +110,41 @@ def _logarithm(problem):
 
 
 def _measured(name, data, record, folder):
-    """Return the problem of columns in the entry, or of a CSV."""
-    csv = data.get("csv") if isinstance(data, dict) else None
-    if csv is None:
-        inputs = {str(k): _column(v, k) for k, v in entry(data, "inputs").items()}
-        y = _column(entry(data, "target"), "the target")
+    """Return the problem of columns in the entry, or of a CSV: by its name, or with formulas."""
+    csv = data.get("csv") if isinstance(data, dict) else data
+    if csv is not None:
+        columns = _of_csv(csv if isinstance(csv, dict) else {"filename": csv}, folder)
+    elif "inputs" in data:
+        columns = dict(data["inputs"]) | {"target": entry(data, "target")}
     else:
-        path = folder / str(entry(csv, "filename"))
-        header, cells = read_numbers(path)
-        values = dict(zip(header, table_of_numbers(cells, header).T, strict=True))
-        columns = csv.get("transform") or {c: c for c in header[:-1]} | {"target": header[-1]}
-        made = {str(k): np.asarray(SuiteFormula(text)(values)) for k, text in columns.items()}
-        if "target" not in made:
-            raise ValueError(f"{path.name}: the transform has no target.")
-        y = made.pop("target")
-        inputs = made
-    lengths = {len(column) for column in inputs.values()} | {len(y)}
+        columns = dict(data)
+    columns = {str(k): _column(values, k) for k, values in columns.items()}
+    # The target is called so, or as in the equation, or comes last.
+    named = ("target", str((record.get("equation") or {}).get("target")), list(columns)[-1])
+    y = columns.pop(next(column for column in named if column in columns))
+    lengths = {len(column) for column in columns.values()} | {len(y)}
     if len(lengths) != 1:
         raise ValueError(f"columns have {', '.join(map(str, sorted(lengths)))} values.")
-    X = np.column_stack(list(inputs.values()))
-    return Problem(name, inputs, X, y, form_of(record, list(inputs)))
+    if not columns:
+        raise ValueError("has no column but the target.")
+    X = np.column_stack(list(columns.values()))
+    return Problem(name, columns, X, y, form_of(record, list(columns)))
+
+
+def _of_csv(csv, folder):
+    """Return the columns of a CSV, or what formulas make of them."""
+    path = folder / str(entry(csv, "filename"))
+    header, cells = read_numbers(path)
+    values = dict(zip(header, table_of_numbers(cells, header).T, strict=True))
+    if "transform" not in csv:
+        return values
+    if "target" not in csv["transform"]:
+        raise ValueError(f"{path.name}: the transform has no target.")
+    return {k: SuiteFormula(text)(values) for k, text in csv["transform"].items()}
 
 
 def _column(values, name):
-    if not isinstance(values, (list, tuple)):
+    if not isinstance(values, (list, tuple, np.ndarray)):
         raise ValueError(f"{name} is no list of numbers.")
     return np.array([number(value, f"a value of {name}") for value in values])
 
@@ -143,8 +154,10 @@ def form_of(record, columns):
     equation = record.get("equation") or {}
     generator = record.get("data_generator") or {}
     texts = [str(generator["callable"])] if "callable" in generator else []
-    texts += [freed(latex_form(str(equation[k]))) for k in ("taken", "original") if k in equation]
-    if "reduced_enum" in equation:
+    texts += [
+        freed(latex_form(str(equation[k]))) for k in ("taken", "original") if _solved(equation, k)
+    ]
+    if _solved(equation, "reduced_enum"):
         text = latex_form(str(equation["reduced_enum"]))
         places = {f"x_{j}": column for j, column in enumerate(columns)}
         texts.append(re.sub(r"\bx_\d+\b", lambda m: places.get(m[0], m[0]), text))
@@ -156,6 +169,11 @@ def form_of(record, columns):
         if set(columns) <= set(formula.names):
             return formula.text
     return None
+
+
+def _solved(equation, key):
+    """Say whether an equation is there and has a name alone on its left, as P^2 = k a^3 has not."""
+    return bool(re.match(r"\s*\\?\w+\s*=", str(equation.get(key, ""))))
 
 
 # -- Tables that are drawn ------------------------------------------------------------------------

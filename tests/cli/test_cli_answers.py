@@ -79,7 +79,11 @@ def test_old_spellings_work_with_a_note(call, tables, tmp_path):
     result = call("repair", tables["pump"], "--save", kept, "--report", table)
     assert result.returncode == 0 and kept.read_text().startswith("{")
     assert table.read_text().startswith("row,column,kind,was,now")
-    assert result.stderr == "Note: --save is --out with a name that ends in .json.\n"
+    assert result.stderr.splitlines() == [
+        "Note: --save is --out with a name that ends in .json.",
+        "Note: --report is --out with a name that ends in .cells.csv.",
+    ]
+    assert "--report" not in call("repair", "--help").stdout
 
 
 def test_from_standard_input_to_standard_output(call, tables, monkeypatch):
@@ -147,8 +151,22 @@ def test_predictions_are_shown_where_no_file_is_asked_for(call, tables, tmp_path
     assert call("laws", tables["gas"], *COMMANDS["gas"][1:], "--out", model).returncode == 0
     shown = call("predict", model, tables["gas"])
     assert shown.returncode == 0 and "400 rows predicted" in shown.stdout and "p" in shown.stdout
+    assert shown.stdout.count("rows predicted") == 1 and "\n\n\n" not in shown.stdout
+    numbers = re.findall(r"\d+\.\d*", shown.stdout)
+    assert numbers and all(len(number) <= 7 for number in numbers)
     answered = json.loads(call("predict", model, tables["gas"], "--json").stdout)
     assert answered["n_rows"] == 400 and answered["columns"] == ["p"]
+    for both in (["predict", model, tables["gas"]], ["report", model, tables["gas"]]):
+        check_failed(call(*both, "--json", "--out", "-"), "both print: choose one")
+
+
+def test_commands_about_a_model_print_json_too(call, tables, tmp_path):
+    model, page, source = (tmp_path / name for name in ("model.json", "page.html", "law.sql"))
+    assert call("laws", tables["gas"], *COMMANDS["gas"][1:], "--out", model).returncode == 0
+    answered = json.loads(call("report", model, tables["gas"], "--out", page, "--json").stdout)
+    assert answered["question"] == "report" and page.exists()
+    written = json.loads(call("export", model, "--to", "sql", "--out", source, "--json").stdout)
+    assert written == {"language": "sql", "text": source.read_text()}
 
 
 def test_help_groups_commands_by_question(call):

@@ -121,6 +121,17 @@ def test_calibrate(call, readings, tmp_path):
     assert shown.returncode == 0 and "The readings determine" in shown.stdout
 
 
+def test_what_a_repair_and_a_calibration_are_not_for(call, readings, tmp_path):
+    kept = tmp_path / "kept.json"
+    assert call("calibrate", readings, *AXES, "--out", kept).returncode == 0
+    refused = call("report", kept, readings, "--out", tmp_path / "r.html")
+    check_failed(refused, "There is no report on a calibration")
+    path, law = tmp_path / "parts.csv", "c = a + b"
+    path.write_text("a,b,c\n" + "".join(f"{i},{i % 7},{i + i % 7}\n" for i in range(1, 60)))
+    assert call("repair", path, "--law", law, "--out", kept).returncode == 0
+    check_failed(call("export", kept, "--to", "sql"), "A repair cannot be written")
+
+
 def test_calibrate_refuses(call, readings, tmp_path):
     out = tmp_path / "out.csv"
     check_failed(call("calibrate", readings), "name them with --only")

@@ -52,6 +52,9 @@ def test_rules_and_check(call, table, tmp_path):
     good = written_table(tmp_path / "good.csv", rows_of_orders(200, 1))
     kept = call("check", outs[0], good)
     assert kept.returncode == 0 and "all 200 rows keep all rules" in kept.stdout
+    for command in ("predict", "report"):
+        refused = call(command, outs[0], good, "--out", tmp_path / "nothing")
+        check_failed(refused, "vanishing check lists the rows")
     rows = rows_of_orders(200, 1)
     rows[7][2] += 40.0
     rows[9][3] = "lost"

@@ -83,6 +83,13 @@ def test_links_lead_somewhere(page):
             assert anchor in _anchors(target), f"{_name(page)} links to {link}"
 
 
+@pytest.mark.parametrize("page", WRITTEN, ids=_name)
+def test_no_line_is_lost(page):
+    """A line of Markdown that begins with a percent sign is a comment."""
+    if page.suffix == ".md":
+        assert not re.search(r"^%", page.read_text(encoding="utf-8"), re.M)
+
+
 def test_pictures_are_there_and_not_empty():
     for picture in (DOCS / "images").glob("*.png"):
         assert picture.stat().st_size > 1000, picture.name

@@ -14,6 +14,7 @@ pytest.importorskip("pandas")
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks" / "studies"))
 import external  # noqa: E402
+import external_empirical  # noqa: E402
 import external_nla  # noqa: E402
 import external_odebench  # noqa: E402
 from external_empirical import form_of, problems  # noqa: E402
@@ -100,6 +101,22 @@ def test_the_form_of_an_entry_has_its_constants_free():
     generator = {"callable": "mp.log10(P) * alpha + delta", "args": ["P"]}
     assert form_of({"data_generator": generator}, ["P"]) == "log10(P) * alpha + delta"
     assert form_of({"equation": {"original": r"\mathbf{F} = G \hat{r}"}}, ["m"]) is None
+    kepler = {"original": r"P^2 \propto a^3", "taken": "P^2 = k a^3"}
+    assert form_of({"equation": kepler}, ["a"]) is None  # neither is a formula of P
+    solved = {"reduced_enum": r"P = (\cdot) \sqrt{x_0^3}"}
+    assert form_of({"equation": kepler | solved}, ["a"]) == "(c1)*sqrt(a^3)"
+
+
+def test_columns_of_empirical_bench_are_read_in_every_form(empirical):
+    (empirical / "plain.csv").write_text("v,d\n" + "".join(f"{70 * d},{d}\n" for d in range(1, 7)))
+    columns = {"v": [70.0 * d for d in range(1, 7)], "d": list(range(1, 7))}
+    for data in ("plain.csv", {"csv": "plain.csv"}, {"csv": {"filename": "plain.csv"}}, columns):
+        record = {"use": "data", "equation": {"original": "v = H d", "target": "v"}, "data": data}
+        (made,) = external_empirical.read("a law", record, empirical)
+        assert made.columns == ("d",) and made.form == "H*d"
+        assert (made.X[:, 0] == columns["d"]).all() and (made.y == columns["v"]).all()
+    with pytest.raises(ValueError, match="no column but the target"):
+        external_empirical.read("a law", {"data": {"v": [1, 2, 3]}}, empirical)
 
 
 # -- Ranges ---------------------------------------------------------------------------------------
@@ -410,6 +427,7 @@ def test_tennessee_eastman(capsys, tmp_path):
     np.savetxt(tmp_path / "d02_te.dat", fault[:, :9])
     (tmp_path / "d03_te.dat").write_text("1 2 x\n")
     answer, _ = answers(capsys, tmp_path, "tep", tmp_path)
+    assert "NaN" not in (tmp_path / "answer.json").read_text()  # which is no JSON
     assert outcomes(answer) == {"d00_te": "measured", "d01_te": "measured"}
     normal, faulty = (case["values"]["ours"] for case in answer["cases"])
     assert normal["false alarms"] < 0.06 and normal["normal rows"] == 300
@@ -532,3 +550,6 @@ def test_a_file_that_cannot_be_written_is_named_before_the_work(capsys, tmp_path
         external.main(["fastsrb", str(tmp_path), "--json", str(nowhere)])
     printed = capsys.readouterr()
     assert left.value.code == 2 and str(nowhere) in printed.err and printed.out == ""
+    with pytest.raises(SystemExit):
+        external.main(["fastsrb", str(tmp_path), "--json", str(tmp_path)])
+    assert "is a folder" in capsys.readouterr().err

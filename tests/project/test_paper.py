@@ -68,13 +68,13 @@ def test_pictures_are_there(paper):
 
 def test_it_builds_without_warnings(tmp_path):
     page = tmp_path / "paper.html"
-    command = [pandoc(), "--citeproc", "--mathml", "--standalone", "--fail-if-warnings"]
+    command = [pandoc(), "--citeproc", "--standalone", "--fail-if-warnings"]
     built = subprocess.run(
         [*command, "-o", page, PAPER.name], cwd=PAPER.parent, capture_output=True, text=True
     )
     assert built.returncode == 0 and built.stderr == "", built.stderr
     html = page.read_text(encoding="utf-8")
-    assert "<math" in html and html.count('class="csl-entry"') >= 15
+    assert 'class="math' in html and html.count('class="csl-entry"') >= 15
     assert "???" not in html
 
 

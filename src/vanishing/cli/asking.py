@@ -14,6 +14,7 @@ import typer
 
 from vanishing.cli.app import command
 from vanishing.cli.console import (
+    BOTH_PRINT,
     check_output,
     fail,
     is_stdin,
@@ -34,7 +35,10 @@ REQUIRED = inspect.Parameter.empty
 _WORDS = {"column": "COLUMN", "columns": "COLUMN", "number": "NUMBER", "integer": "NUMBER"}
 _WORDS |= {"file": "FILE", "text": "TEXT", "texts": "TEXT", "choice": "WORD"}
 _TYPES = {"columns": list[str], "texts": list[str], "number": float, "integer": int, "file": Path}
-_OLD = "--save is --out with a name that ends in .json"
+_OLD = {  # options of before, by the ending that --out has instead
+    "save": (".json", "--save is --out with a name that ends in .json"),
+    "report": (".cells.csv", "--report is --out with a name that ends in .cells.csv"),
+}
 
 
 # -- Options --------------------------------------------------------------------------------------
@@ -99,15 +103,9 @@ _FAIL = _parameter(
     Annotated[bool, typer.Option("--fail", help="Exit with 1 if nothing is found.")],
     False,
 )
-_SAVE = _parameter("save", Annotated[Path | None, typer.Option("--save", help=_OLD, hidden=True)])
-_CELLS = _parameter(
-    "report",
-    Annotated[
-        Path | None,
-        typer.Option(
-            "--report", metavar="FILE", help="As --out, with one line per cell.", show_default=False
-        ),
-    ],
+_SAVE, _CELLS = (
+    _parameter(name, Annotated[Path | None, typer.Option(f"--{name}", help=help, hidden=True)])
+    for name, (_, help) in _OLD.items()
 )
 _EQUATIONS = _parameter(
     "equations",
@@ -168,7 +166,7 @@ def check_files(outs: Iterable[Path], question: Question, json: bool, *inputs: P
     if len(set(written)) < len(written):
         fail("Two files to write have the same name: give two names.")
     if len(outs) - len(written) + json > 1:
-        fail("--json and --out - both print: choose one.")
+        fail(BOTH_PRINT)
 
 
 def deliver(answer: Answer, wanted: Mapping[Path, str]) -> list[Path]:
@@ -192,12 +190,12 @@ def _asked(question: Question, data: Path, typed: dict[str, Any]) -> None:
     start = time.perf_counter()
     outs, json, fails = list(typed.pop("out") or ()), typed.pop("json"), typed.pop("fail", True)
     wanted = {path: _meant(path, question) for path in outs}
-    save, cells = typed.pop("save", None), typed.pop("report", None)
-    old = [(path, ending) for path, ending in ((save, ".json"), (cells, ".cells.csv")) if path]
-    check_files([*outs, *(path for path, _ in old)], question, json, data)
-    wanted |= dict(old)
-    if save is not None:
-        say(f"{_OLD}.")
+    old = {name: path for name in _OLD if (path := typed.pop(name, None)) is not None}
+    check_files([*outs, *old.values()], question, json, data)
+    for name, path in old.items():
+        ending, note = _OLD[name]
+        wanted[path] = ending
+        say(f"{note}.")
     with ExitStack() as stack:
         table = table_of(data, typed, stack)
         with progress(question.title):

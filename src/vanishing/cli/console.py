@@ -14,6 +14,7 @@ from vanishing.questions import Answer, AnswerTable, File
 from vanishing.tables.errors import TableError
 
 UNREADABLE = 2  # the exit status of wrong options, and of what cannot be read or written
+BOTH_PRINT = "--json and --out - both print: choose one."
 CLOSED = 141  # that of programs whose output nobody reads any more, as shells have it
 _UNWRAPPED = 10_000  # columns of a pipe: its reader wants an equation on one line
 
@@ -152,13 +153,10 @@ def print_answer(answer: Answer) -> None:
     """Print an answer to read: what it is about, equations, verdict and tables."""
     printer = console(wrapped=False)
     equations = {equation.text for equation in answer.equations}
-    parts = answer.printed or (
-        *([answer.heading] if answer.heading else []),
-        *("", *(equation.text for equation in answer.equations)),
-        *("", answer.verdict),
-        *answer.tables,
-    )
-    for part in parts:
+    verdict = "" if answer.verdict == f"{answer.heading}." else answer.verdict
+    blocks = ([answer.heading], [equation.text for equation in answer.equations], [verdict])
+    lines = [line for block in blocks if any(block) for line in ("", *block)]
+    for part in answer.printed or (*lines[1:], *answer.tables):
         if isinstance(part, str):
             printer.print(part, style="bold" if part.strip() in equations else "")
             continue
@@ -166,7 +164,7 @@ def print_answer(answer: Answer) -> None:
             printer.print()
             printer.print(part.title)
         if part.lines or part.columns[1:] == ():
-            for line in part.lines or [f"  {row[0]}" for row in part.rows]:
+            for line in part.lines or [f"  {_cell(row[0])}" for row in part.rows]:
                 printer.print(line)
         else:
             printer.print(_printed(part))
@@ -179,8 +177,15 @@ def _printed(answer: AnswerTable):
     ]
     made = table(*("#" * n + head for head, n in zip(answer.columns, is_number, strict=True)))
     for row in answer.rows:
-        made.add_row(*("" if cell is None else printable(str(cell)) for cell in row))
+        made.add_row(*map(_cell, row))
     return made
+
+
+def _cell(value) -> str:
+    """Write a cell; of numbers that were computed, the digits that can be read."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return "" if value is None else printable(str(value))
 
 
 def _is_number(cell) -> bool:

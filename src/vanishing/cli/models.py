@@ -12,6 +12,7 @@ from vanishing.algebra.writing import printable
 from vanishing.cli.app import command
 from vanishing.cli.asking import Data, input_file, input_files, reading_parameters, table_of
 from vanishing.cli.console import (
+    BOTH_PRINT,
     check_output,
     console,
     fail,
@@ -85,8 +86,7 @@ def predict(
     Columns that the model does not know are ignored; the others are treated as in the fit. A row
     that cannot be used gets empty cells.
     """
-    if out is not None and not is_stdout(out):
-        check_output(out, model, data)
+    _check_file(out, json, model, data)
     with ExitStack() as stack, progress("Predicting"):
         file = input_files(model, data, stack)
         answer = apply(file, table_of(data, typed, stack), column=column, std=std)
@@ -123,6 +123,9 @@ def report(
             show_default="that of the fit",
         ),
     ] = None,
+    json: Annotated[
+        bool, Option("--json", help="Print JSON, besides the file: what it is about.")
+    ] = False,
     **typed: Any,
 ):
     """Write one HTML file about a model, and how it does on the rows of a table.
@@ -131,14 +134,23 @@ def report(
     column of runs, or equations of motion, which need one of times. Without labels, a report on a
     classifier has no errors.
     """
-    if not is_stdout(out):
-        check_output(out, model, data)
+    _check_file(out, json, model, data)
     with ExitStack() as stack:
         file = input_files(model, data, stack)
         table = table_of(data, typed, stack)
         answer = report_on(file, table, target=target, run=run, time=time)
         with console(error=True).status("Writing the report"):
-            _finish(answer, out, json=False)
+            _finish(answer, out, json)
+
+
+def _check_file(out: Path | None, json: bool, *inputs: Path) -> None:
+    """Exit with a sentence, before any work, where a file cannot be written."""
+    if out is None:
+        return
+    if not is_stdout(out):
+        check_output(out, *inputs)
+    elif json:
+        fail(BOTH_PRINT)
 
 
 def _finish(answer, out: Path | None, json: bool) -> None:
@@ -249,6 +261,7 @@ def export(
             metavar="FILE", help="File to write; - prints it. onnx needs one.", show_default=False
         ),
     ] = Path("-"),
+    json: Annotated[bool, Option("--json", help="Print JSON: the language, and its text.")] = False,
 ):
     """Write a model so that other systems can use it, without this library.
 
@@ -266,7 +279,9 @@ def export(
     from vanishing.persistence.files import write_atomically
 
     written = exported(fitted, to)
-    if is_stdout(out):
-        sys.stdout.write(str(written))
-    else:
+    if not is_stdout(out):
         write_atomically(out, written)
+    if json:
+        print_json({"language": to, "text": written if LANGUAGES[to].is_text else None})
+    elif is_stdout(out):
+        sys.stdout.write(str(written))

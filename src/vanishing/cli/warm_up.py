@@ -4,32 +4,39 @@ import os
 import time
 import warnings
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from typer import Option
 
 from vanishing.cli.app import FOR_MACHINES, command
-from vanishing.cli.console import console, progress, table
+from vanishing.cli.console import console, print_json, progress, table
 
 _ROWS = 200  # of the tables that are fitted; what is compiled does not depend on them
 
 
 @command("vanishing warm-up", panel=FOR_MACHINES)
-def warm_up():
+def warm_up(json: Annotated[bool, Option("--json", help="Print the seconds as JSON.")] = False):
     """Compile the solvers now, so that later commands and programs start at once.
 
     Numba compiles each solver when it is first called, and keeps the result beside the package, or
     in the folder that NUMBA_CACHE_DIR names. Run this once after an installation, for example when
     an image for a server is built. If the package's folder is read-only, set NUMBA_CACHE_DIR.
     """
-    printer = console()
-    shown = table("what", "#seconds")
+    seconds = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tables as small as these give cause
         for words, fit in _FITS.items():
             begun = time.perf_counter()
             with progress(f"Compiling: {words}"):
                 fit()
-            shown.add_row(words, f"{time.perf_counter() - begun:.1f}")
+            seconds[words] = time.perf_counter() - begun
+    if json:
+        print_json({"seconds": seconds, "folder": _folder()})
+        return
+    printer, shown = console(), table("what", "#seconds")
+    for words, taken in seconds.items():
+        shown.add_row(words, f"{taken:.1f}")
     printer.print(shown)
     printer.print(f"The compiled code is in {_folder()}.", soft_wrap=True)
 

@@ -83,7 +83,7 @@ class CalibrationDisplay(PanelsDisplay):
             panel.axvline(0.0, color="0.85", linewidth=0.8, zorder=0)
             panel.set_aspect("equal", adjustable="datalim")
             panel.set(xlabel=axis_name(self.columns[i]), ylabel=axis_name(self.columns[j]))
-        axes[0].legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, frameon=False)
+        axes[0].legend(loc="best", fontsize="small", framealpha=0.9)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Table, *, ax: Any = None) -> Self:

@@ -125,10 +125,12 @@ def _predictions(
 
 def _method(loaded: LoadedModel, column: str | None, std: bool) -> _Method:
     """Return how a model answers, by its kind."""
-    from vanishing import EquationsOfMotion, VanishingOutlierDetector
+    from vanishing import EquationsOfMotion, Rules, VanishingOutlierDetector
     from vanishing.inspection.laws import is_about_laws
 
     model = loaded.model
+    if isinstance(model, Rules):
+        raise ValueError("Rules predict nothing: vanishing check lists the rows that break them.")
     if is_about_laws(model):
         return _of_laws(loaded, column, std)
     for name, typed in (("column", column is not None), ("std", std)):

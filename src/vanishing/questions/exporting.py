@@ -66,8 +66,14 @@ LANGUAGES: dict[str, Language] = {
 
 def exported(model, language: str) -> str | bytes:
     """Return a model in a language of `LANGUAGES`; raise ValueError where that cannot be."""
+    from vanishing import VanishingRepair
     from vanishing.rules.rules import Rules
 
     if isinstance(model, Rules) and language != "sql":
         raise ValueError("these are rules, which --to sql writes; vanishing rules writes more.")
+    if isinstance(model, VanishingRepair):
+        raise ValueError(
+            "A repair cannot be written for other systems. vanishing predict repairs other tables; "
+            "vanishing rules writes laws of a table as checks of a database."
+        )
     return LANGUAGES[language].write(model)

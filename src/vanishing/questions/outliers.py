@@ -94,7 +94,7 @@ def _answered(table, scored: _Scored, n_training: int, given, notes: list[str]) 
     model, X, top = scored.model, scored.X, given["top"]
     n_alarms = int(np.count_nonzero(scored.scores < model.offset_))
     learned = f", learned from {n_training}" if n_training != len(X) else ""
-    outliers = f"{n_alarms} outliers (score below {model.offset_:.3g})"
+    outliers = f"{n_alarms} outlier{'s' * (n_alarms != 1)} (score below {model.offset_:.3g})"
     heading = f"{table.name}: {len(X)} rows{learned}, {X.shape[1]} columns, {outliers}"
     tables: tuple[AnswerTable, ...] = ()
     if top and scored.events is None:

@@ -43,6 +43,7 @@ def report_on(
     from vanishing import ConservedQuantities, EquationsOfMotion, VanishingOutlierDetector
     from vanishing.inspection.laws import is_about_laws
 
+    _refuse_without_report(fitted)
     if isinstance(fitted, (ConservedQuantities, EquationsOfMotion)):
         _refuse(target=target)
         of_rows = _timed_rows if isinstance(fitted, EquationsOfMotion) else _rows_of_runs
@@ -74,6 +75,21 @@ def report_on(
         files=(report_file(fitted, rows.X, **of_report),),
         question="report",
     )
+
+
+def _refuse_without_report(fitted):
+    """Raise ValueError where there is no report on what was saved."""
+    from vanishing import EllipsoidCalibration, Rules
+
+    if isinstance(fitted, Rules):
+        raise ValueError(
+            "There is no report on rules: vanishing check lists the rows that break them."
+        )
+    if isinstance(fitted, EllipsoidCalibration):
+        raise ValueError(
+            "There is no report on a calibration: vanishing show prints it, and vanishing predict "
+            "applies it."
+        )
 
 
 def _refuse(**options):
