@@ -77,7 +77,7 @@ print(f"noise {map_maker.noise_[-1]:.3f}")
 
 # %%
 # The map has noise of 2 cm, and that is what the finder says: it followed the land well enough to
-# know how much of z is chance. But no equation of a dozen terms comes down to that. Here one draws
+# know how much of z is chance. But no equation of a dozen terms leaves only that. Here one draws
 # a map, or trains a regressor, and does not speak of a law.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.6))
@@ -94,7 +94,7 @@ plt.show()
 # "None" comes with a reason, and reasons differ in what to do next:
 #
 # - *explains half of the target's variance*, as in the first table: look for columns that matter;
-# - *comes down to its noise*, as in the second: draw a map, or split the range into parts;
+# - *leaves only noise*, as in the second: draw a map, or split the range into parts;
 # - *so many terms that it could be any smooth function*: take more rows, or measure better;
 # - *several different equations explain the table equally well*: take wider ranges, and vary the
 #   columns one by one.

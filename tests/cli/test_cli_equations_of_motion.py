@@ -177,7 +177,7 @@ def test_a_messy_table(call, table, tmp_path):
         (("--equations",), "--equations needs --time", 2),
         (("--equations", "--time", "nope"), "no column 'nope'", 2),
         (("--equations", "--time", "t"), "--run", 2),
-        (("--equations", "--time", "t", "--inputs", "t"), "two parts to play", 2),
+        (("--equations", "--time", "t", "--inputs", "t"), "more than one option", 2),
         (("--equations", "--time", "t", "--run", "run", "--inputs", "q"), "no column 'q'", 2),
         (("--equations", "--time", "t", "--run", "run", "--functions", "prey=sin"), "of all", 2),
         (("--equations", "--time", "t", "--run", "run", "--functions", "sine"), "some of sin", 2),

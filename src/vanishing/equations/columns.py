@@ -51,7 +51,7 @@ def _of_frame(X, y, names, needed) -> dict[int, np.ndarray] | None:
     missing = [names[i] for i in read_from_frame if names[i] not in headings]
     if missing:
         raise ValueError(
-            f"X has no column {missing[0]!r}, which the law is about; it has {headings[:10]}."
+            f"X has no column {missing[0]!r}, which the law needs; it has {headings[:10]}."
         )
     repeated = [names[i] for i in read_from_frame if headings.count(names[i]) > 1]
     if repeated:

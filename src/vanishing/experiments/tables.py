@@ -166,7 +166,7 @@ class PaperTable:
     def _about(self) -> str:
         text = (
             f"Mean ± standard deviation over {self.asked} random 60/40 splits, with the number of "
-            "runs in brackets where it is another."
+            "runs in brackets if it differs."
         )
         if any(cell.paper for cell in self.cells.values()):
             text += (

@@ -31,7 +31,7 @@ def why_none(outcome: SearchOutcome, name: str, homogeneous: bool) -> str:
     if outcome.out_of_time:
         return NO_TIME.format(name)
     law = "law" if not homogeneous else "dimensionally homogeneous law"
-    reason = "no combination of terms comes down to its noise"
+    reason = "no combination of terms leaves only noise"
     if outcome.choice is not None:
         reason = outcome.choice.reason
     return f"No {law} of {name} was found: {reason}."

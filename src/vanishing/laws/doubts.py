@@ -29,7 +29,7 @@ def why_little(law: LawCandidate, searched: bool) -> str:
     if not gain > settings.CHANCE + law.length():
         return "on so few rows, the best of many equations would fit as well by chance"
     if not explained > law.least_explained_share(searched):
-        return "the best candidate explains too little of most rows, for so few of them"
+        return "for so few rows, the best candidate explains too little of most of them"
     if searched and _cancels(law):
         return "large terms of the best candidate cancel, so that it could be any smooth function"
     if _is_avoided(law):
@@ -97,4 +97,4 @@ def why_short(law: LawCandidate, others: list[LawCandidate]) -> str:
     longer = [c for c in others if not c.has_enough_rows(True) and c.has_enough_rows(False)]
     if all(law.score - other.score < settings.EVIDENCE for other in longer):
         return ""
-    return "rows are too few for the terms that would explain more than the best candidate does"
+    return "there are too few rows for the terms that would explain more than the best candidate"

@@ -149,8 +149,8 @@ def in_given_order(answer: LawAnswer, ask: Callable) -> LawAnswer:
             if is_by_chance(law, errors):
                 verdict = (
                     f"No law of {law.target} was found: errors of the best candidate are alike on "
-                    f"rows that follow one another, which are worth {errors.n_independent:.0f} "
-                    "independent ones, and on so few it would fit as well by chance."
+                    f"consecutive rows. They count as {errors.n_independent:.0f} independent rows, "
+                    "and on so few it would fit as well by chance."
                 )
                 return answer._replace(laws=[], verdict=verdict)
     return answer

@@ -87,7 +87,7 @@ def _passed_over_text(names: list[str], progress: Callable) -> str:
     """Say which columns were not taken as the target, since there are many, or no time is left."""
     text = ""
     if names:
-        text = f" Related least to others, and never tried as the target: {listed(names)}."
+        text = f" Columns least related to others were not tried as the target: {listed(names)}."
     try:
         progress()
     except OutOfTime:
@@ -389,7 +389,7 @@ def _why_none(answers: list[LawAnswer]) -> str:
     if answers:
         reason = (
             "none is a function of the others up to small noise, and no polynomial equation stands "
-            "out. Where the noise of the columns is known, say so by noise=."
+            "out. If you know the noise of the columns, give it (noise=)."
         )
     return f"No law among the columns was found: {reason}"
 

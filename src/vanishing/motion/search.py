@@ -454,6 +454,6 @@ class Search:
             share = float(np.median(noise / np.where(self.spread > 0, self.spread, 1.0)))
             text += (
                 f", which is noise if every column has noise of {100 * share:.2g} % of its spread: "
-                "give noise where it is known, since motion that is slow may look like it"
+                "give the noise if you know it, because slow motion may look like noise"
             )
         return text + "." + cut

@@ -128,7 +128,7 @@ def _timed_runs(table: QuestionTable, run, time, inputs: Sequence[str], batch: s
         plays = [*others, run, batch, *table.reading.drop]
         if plays.count(name) > 1:
             raise ValueError(
-                f"{name!r} has two parts to play: it is given by more than one option."
+                f"{name!r} is given by more than one option: a column has one part to play."
             )
     if table.reading.only:
         only = (*table.reading.only, *others)

@@ -63,7 +63,7 @@ def _in_order(table: PreparedTable, time: str | None, notes: list[str]) -> Prepa
     times = times_from(table.texts["time"].tolist(), time)
     order = np.argsort(times, kind="stable")
     if (np.diff(times) < 0.0).any():
-        notes.append(f"the rows are not in the order of {time!r}: they are taken in it.")
+        notes.append(f"the rows are not in the order of {time!r}: they were sorted by it.")
     texts = {role: column[order] for role, column in table.texts.items()}
     return table._replace(X=table.X[order], rows=table.rows[order], texts=texts)
 
