@@ -214,12 +214,12 @@ def _alarm_events(state: DetectorState, X, scores, threshold, alarms: np.ndarray
 def _by_depth(group: np.ndarray, excess: np.ndarray) -> list[np.ndarray]:
     """Return alarms in parts that are far below the threshold and others: a fault within another.
 
-    Parts of few alarms are left with those before them.
+    Parts of few alarms go with those before them, or with the next ones if they are the first.
     """
     cuts = np.flatnonzero(np.diff(excess > settings.EVENT_DEEP)) + 1
     parts: list[np.ndarray] = []
     for part in np.split(group, cuts):
-        if parts and len(part) < settings.EVENT_ALARMS:
+        if parts and min(len(part), len(parts[-1])) < settings.EVENT_ALARMS:
             parts[-1] = np.concatenate([parts[-1], part])
         else:
             parts.append(part)
