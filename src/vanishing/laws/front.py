@@ -10,7 +10,7 @@ from vanishing.equations.law import Law
 from vanishing.fitting.sparse import price
 from vanishing.laws.candidates import LawCandidate
 from vanishing.laws.choose import Choice, is_more_general
-from vanishing.laws.form_laws import form_law
+from vanishing.laws.form_laws import form_law, free_names
 from vanishing.laws.results import Draft, draft
 from vanishing.laws.search import SearchOutcome
 from vanishing.laws.table import Prepared, SearchRows
@@ -82,11 +82,14 @@ class NearForm(NamedTuple):
     n_constants : int
     law : callable
         Returns it as a law, or why it is none.
+    sizes : dict of str to float
+        What errors of constants are small beside that rows determine, by the names of the law.
     """
 
     unlikeliness: float
     n_constants: int
     law: Callable[[], Law | str]
+    sizes: dict[str, float]
 
 
 def forms_of(
@@ -104,7 +107,9 @@ def forms_of(
         near = candidate.reduced.table
         costs = price(near.n_observations) * candidate.fitted.n_terms
         unlikeliness = candidate.score - costs - near.log_precision
-        form = NearForm(unlikeliness, len(fit.form.constants), law)
+        names = free_names(fit.form, rows.names).values()
+        sizes = dict(zip(names, fit.sizes.tolist(), strict=True))
+        form = NearForm(unlikeliness, len(fit.form.constants), law, sizes)
         forms[key] = min(form, forms.get(key, form), key=lambda one: one.unlikeliness)
     return forms
 

@@ -1,6 +1,6 @@
 """One law per group: the form that a search finds, with coefficients by group."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -80,10 +80,10 @@ def law_of_groups(rows: GroupedRows, search: Search, robust: bool, progress: Cal
         answers.append(search(np.flatnonzero(codes == g), len(sizes)))
         if answers[-1].laws and not are_small:
             break
-    found = [answer.laws[0] for answer in answers if answer.laws]
+    fits = [_fitted(answer.laws[0], rows, robust, progress) for answer in answers if answer.laws]
     if are_small and answers:
-        found += _likeliest_forms(answers, n_rows)
-    fits = [_fitted(law, rows, robust, progress) for law in found]
+        for law, sizes in _likeliest_forms(answers, n_rows):
+            fits.append(_determined(_fitted(law, rows, robust, progress), sizes))
     if are_small or not any(fit.laws for fit in fits):
         answers.append(search(np.arange(n_rows), 1))
         fits += [_fitted(law, rows, robust, progress) for law in answers[-1].laws]
@@ -138,10 +138,13 @@ def _different(fits: list["_FormFit"]) -> list["_FormFit"]:
     return different
 
 
-def _likeliest_forms(answers: list[LawAnswer], n_rows: int) -> list[Law]:
-    """Return forms that came near in all groups, those that are likeliest in all together.
+def _likeliest_forms(
+    answers: list[LawAnswer], n_rows: int
+) -> Iterator[tuple[Law, dict[str, float]]]:
+    """Yield forms that came near in all groups, those that are likeliest in all together.
 
-    A form that says the same of a variable and of its inverse is one.
+    With each come sizes beside which errors of its constants are small, if rows determine them. A
+    form that says the same of a variable and of its inverse is one.
     """
     first, *others = [answer.forms for answer in answers]
 
@@ -156,8 +159,10 @@ def _likeliest_forms(answers: list[LawAnswer], n_rows: int) -> list[Law]:
     different: dict[tuple, tuple] = {}
     for key in sorted(common, key=lambda key: (round(score(key), 2), n_inverse(key))):
         different.setdefault((key[0], round(score(key), 2)), key)
-    laws = (first[key].law() for key in [*different.values()][: settings.FORMS_OF_GROUPS])
-    return [law for law in laws if isinstance(law, Law)]
+    for key in [*different.values()][: settings.FORMS_OF_GROUPS]:
+        law = first[key].law()
+        if isinstance(law, Law):
+            yield law, first[key].sizes
 
 
 class _FormFit(NamedTuple):
@@ -254,6 +259,20 @@ def _fitted(found: Law, rows: GroupedRows, robust: bool, progress: Callable) -> 
     verdict = _verdict(laws, fit, equation.constants, error, len(wrong), rows)
     n_constants = len(fit.constants.values)
     return _FormFit(laws, verdict, error, is_exact, residuals, weight, rounding, n_constants)
+
+
+def _determined(fit: _FormFit, sizes: dict[str, float]) -> _FormFit:
+    """Return a fit, or why it is none: a constant that the rows of no group determine.
+
+    A cosine far from its turning points is a line with a constant too many.
+    """
+    for name, size in sizes.items():
+        known = (law.constants[name] for law in fit.laws)
+        errors = [std / max(size, abs(value), 1e-300) for value, std in known]
+        if errors and min(errors) ** 2 * settings.DETERMINED >= 1.0:
+            reason = f"the rows do not determine {name} of {fit.laws[0]}"
+            return _FormFit([], reason=f"No law holds in all groups: {reason}.")
+    return fit
 
 
 def _without_repetition(columns: np.ndarray, rows: GroupedRows) -> tuple:
