@@ -351,3 +351,10 @@ def test_a_line_with_a_break_is_one_in_any_units(unit, slope):
     (law,) = LawFinder().fit(unit * x[:, np.newaxis], y).laws_
     assert law.verdict.startswith("Line with a break")
     assert law.constants["d"][0] == pytest.approx(4 * unit, rel=0.05)
+
+
+def test_a_curve_without_noise_is_no_approximation():
+    x = np.random.default_rng(0).uniform(0.1, 9.0, 60)
+    (law,) = LawFinder().fit(x[:, np.newaxis], 4.4 * x**2.3 / (3.1**2.3 + x**2.3)).laws_
+    assert law.verdict.startswith("Hill equation with V = 4.4, n = 2.3, K = 3.1.")
+    assert "approximation" not in law.verdict
