@@ -174,3 +174,18 @@ def test_an_equation_names_its_only_variable():
     np.testing.assert_array_equal(state.positive, [False])
     more = [*terms, monomial([0, 1, 0, 0])]
     assert state_of_terms(more, np.ones(3, dtype=bool)) is None
+
+
+@pytest.mark.parametrize("decades", [6, 10])
+def test_rows_over_many_decades_do_not_fail_at_the_ends_of_columns(decades):
+    """The least rows count less than their noise allows: they do not say how large noise is."""
+    for seed in (1, 2):
+        random = np.random.default_rng(seed)
+        x = 10 ** random.uniform(-decades / 2, decades / 2, 300)
+        z = -(10 ** random.uniform(-decades / 4, decades / 4, 300))
+        noise = 1 + 0.01 * random.normal(size=300)
+        finder = LawFinder(functions=())
+        one = finder.fit(x[:, np.newaxis], 3.1 * x**1.5 * noise).laws_
+        assert [str(law).partition("*")[2] for law in one] == ["x0^(3/2)"]
+        two = finder.fit(np.column_stack([x, z]), 3.1 * x / z**3 * noise).laws_
+        assert [str(law).partition("*")[2] for law in two] == ["x0/x1^3"]

@@ -339,3 +339,22 @@ def test_functions_of_a_form_do_not_cost_less_than_those_of_a_term(seed):
     y = X[:, 0] * np.sin(X[:, 2]) * np.cos(X[:, 2]) / X[:, 1]
     (law,) = LawFinder().fit(X, y * (1 + 0.01 * random.normal(size=100))).laws_
     assert law.n_terms == 2 and not law.constants
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+@pytest.mark.parametrize("slope", [0.7, 0.0])
+def test_a_line_with_a_break_is_one_in_any_units(unit, slope):
+    """Its level and its slope may be zero, and no constant is large or small but beside the rows."""
+    random = np.random.default_rng(0)
+    x = random.uniform(0, 10, 100)
+    y = 3 + slope * x + 0.5 * np.abs(x - 4) + 0.05 * random.normal(size=100)
+    (law,) = LawFinder().fit(unit * x[:, np.newaxis], y).laws_
+    assert law.verdict.startswith("Line with a break")
+    assert law.constants["d"][0] == pytest.approx(4 * unit, rel=0.05)
+
+
+def test_a_curve_without_noise_is_no_approximation():
+    x = np.random.default_rng(0).uniform(0.1, 9.0, 60)
+    (law,) = LawFinder().fit(x[:, np.newaxis], 4.4 * x**2.3 / (3.1**2.3 + x**2.3)).laws_
+    assert law.verdict.startswith("Hill equation with V = 4.4, n = 2.3, K = 3.1.")
+    assert "approximation" not in law.verdict

@@ -63,7 +63,8 @@ class Form:
         The target, as an expression in x, z and constants.
     kinds : mapping from str to str
         What each constant that is not linear is, as `vanishing.laws.form_grids` knows them: where
-        to look for it. Constants without a kind are looked for as `check_law` does.
+        to look for it. Constants without a kind are looked for as `check_law` does. A linear one
+        may be a "slope", which may be zero.
     positive : tuple of str
         Constants that are positive.
     normal : callable, default=None
@@ -334,7 +335,7 @@ _LIBRARY = (
     Form("Lennard-Jones potential", "4*e*((s/x)^12 - (s/x)^6)", {"s": "size"}, ("s",)),
     Form("Morse potential", "D*(1 - exp(-a*(x - m)))^2", {"a": "steepness", "m": "place"}, ("a",)),
     Form("hyperbola", "sqrt(a + b*x^2)", {"a": "square", "b": "slope of squares"}),
-    Form("line with a break", "a + b*x + c*abs(x - d)", {"d": "inner place"}),
+    Form("line with a break", "a + b*x + c*abs(x - d)", {"b": "slope", "d": "inner place"}),
 )
 # Forms that the search tries, by their names: the one registry.
 FORMS: dict[str, Form] = {form.name: form for form in _LIBRARY}

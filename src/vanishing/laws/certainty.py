@@ -75,7 +75,8 @@ def certainty(
         n_rows = choice.best.reduced.table.n_observations
         unseen = float(error) / rows.size(target) * unseen_share(n_rows)
         shows = unseen * rows.size(target) <= settings.UNSEEN * rows.size_from_origin(target)
-        if choice.variants or not shows or not _is_sure(choice):
+        is_rounding = float(error) <= settings.COMPUTED * rows.size(target)
+        if not is_rounding and (choice.variants or not shows or not _is_sure(choice)):
             text += f" {approximation_text(unseen)}"
         text += _alternatives(choice, table, rows)
     if missing:

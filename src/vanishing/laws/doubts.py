@@ -18,7 +18,7 @@ from vanishing.laws.candidates import LawCandidate
 def why_little(law: LawCandidate, searched: bool) -> str:
     """Say why what a law explains does not suffice; "" if it does."""
     table, explained = law.reduced.table, law.explained_share()
-    equal = table._replace(weight=table.counts, precision=None)
+    equal = table._replace(weight=table.counts, precision=None, noisy=None)
     left = float(np.average((table.y - law.fitted.predicted) ** 2, weights=equal.weight))
     # Also where rows count alike: large rows that a law misses may be those of little precision.
     squares = ((law.fitted.mean_square, table.variance), (left, equal.variance))

@@ -19,42 +19,48 @@ def fails_at_ends(law: Fitted, reduced: Reduced) -> bool:
     the law linearised where it is). Of many rows the test also sees noise that differs between
     them: there, held-out rows have to be far worse off than where they are fitted, too.
     """
-    jacobian, left, columns = _linearised(law, reduced, _root(law, reduced))
+    jacobian, left, columns, noisy = _linearised(law, reduced, *_noise(law, reduced))
     fitted, n_free = _left(jacobian, left), jacobian.shape[1]
     whole, has_few_rows = float(fitted @ fitted), reduced.table.has_few_rows
     for column in columns:
         rank = np.argsort(np.argsort(column, kind="stable"), kind="stable") / len(column)
         for outer in (rank < settings.AN_END, rank >= 1.0 - settings.AN_END):
-            n_outer, freedom = np.count_nonzero(outer), np.count_nonzero(~outer) - n_free
-            if n_outer and freedom >= settings.SPARE_ROWS:
+            n_outer, n_inner = float(noisy[outer].sum()), float(noisy[~outer].sum()) - n_free
+            if n_outer and n_inner >= settings.SPARE_ROWS:
                 held_out = _left(jacobian, left, ~outer)
                 inner, own = float(np.sum(held_out[~outer] ** 2)), np.sum(fitted[outer] ** 2)
-                ratio = (whole - inner) / n_outer / max(inner / freedom, 1e-300)
+                ratio = max((whole - inner) / n_outer / max(inner / n_inner, 1e-300), 0.0)
+                # Squares of unequal variance are as uncertain as fewer of equal variance.
+                freedom = n_outer**2 / float(noisy[outer] @ noisy[outer])
                 is_worse = has_few_rows or np.sum(held_out[outer] ** 2) > settings.WORSE * own
-                if is_worse and fdtrc(n_outer, freedom, max(ratio, 0.0)) < settings.FAILS:
+                if is_worse and fdtrc(freedom, n_inner, ratio) < settings.FAILS:
                     return True
     return False
 
 
-def _root(law: Fitted, reduced: Reduced) -> np.ndarray:
-    """Return roots of the rows' weights: by their noise, where that grows with what is predicted.
+def _noise(law: Fitted, reduced: Reduced) -> tuple[np.ndarray, np.ndarray]:
+    """Return roots of the rows' weights, and the share of rows' variance that is noise.
 
-    Where it does, rows at the end of a column may be those of the largest noise. What wrong laws
-    miss grows, too: only one that leaves hardly anything says what noise is.
+    Weights are by the noise of rows, where that grows with what is predicted: rows at the end of a
+    column may be those of the largest noise. What wrong laws miss grows, too: only one that leaves
+    hardly anything says what noise is. Over many decades the least rows have less noise than they
+    are weighed for.
     """
-    table = reduced.table
+    table, all_noise = reduced.table, np.ones(reduced.table.n_rows)
     is_close = law.mean_square < settings.UNSEEN**2 * table.norm
     if table.precision is not None or not (table.has_few_rows and is_close):
-        return reduced.root
+        return reduced.root, all_noise if table.noisy is None else table.noisy
     left = table.y - law.predicted
     noise = variance_of_noise(left, law.predicted, table.weight, least_gain=settings.CHANCE)
-    return reduced.root / np.sqrt(noise.at(law.predicted)) if noise.power else reduced.root
+    if not noise.power:
+        return reduced.root, all_noise
+    return reduced.root / np.sqrt(noise.at(law.predicted)), noise.share(law.predicted)
 
 
 def _linearised(
-    law: Fitted, reduced: Reduced, root: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return derivatives of y by free coefficients, residuals, and columns of the rows with both.
+    law: Fitted, reduced: Reduced, root: np.ndarray, noisy: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return derivatives of y by free coefficients, residuals, columns and shares of finite rows.
 
     Derivatives and residuals are times the roots of the rows' weights.
     """
@@ -72,7 +78,7 @@ def _linearised(
     good = np.isfinite(jacobian).all(axis=1) & np.isfinite(left)
     jacobian = jacobian[good]
     size = np.sqrt(np.mean(jacobian**2, axis=0))
-    return jacobian / size, left[good], reduced.table.columns[occurs][:, good]
+    return jacobian / size, left[good], reduced.table.columns[occurs][:, good], noisy[good]
 
 
 def _left(jacobian: np.ndarray, left: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:

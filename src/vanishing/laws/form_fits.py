@@ -349,7 +349,7 @@ def _fitted(
         tuple(state.summands.get(i) for i, _ in places),
         state.factor,
         slopes / reduced.root / table.unit,
-        _sizes(form, rows, values),
+        _sizes(form, rows, values, slopes),
     )
     return Fitted(
         (),
@@ -372,23 +372,25 @@ def _normal(form: Form, values: np.ndarray) -> np.ndarray:
     return np.array([named[name] for name in form.constants])
 
 
-def _sizes(form: Form, rows: FormRows, values: np.ndarray) -> np.ndarray:
+def _sizes(form: Form, rows: FormRows, values: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     """Return what the errors of constants are small beside, if rows determine these.
 
-    Places, phases and levels may be zero: they are known beside the ranges of the variable and of
-    the target. A place far from all rows is none.
+    Places, phases, levels and slopes may be zero: they are known beside the ranges of the variable
+    and of the target. A place far from all rows is none.
     """
     x = rows.variables[0]
     low, high = float(x.min()), float(x.max())
     with np.errstate(all="ignore"):
         of_y = float(np.std(rows.y / rows.pull))
-    ranges = {"place": high - low, "inner place": high - low, "shift": high - low, "phase": np.pi}
+    span = high - low
+    ranges = {"place": span, "inner place": span, "shift": span, "phase": np.pi}
+    ranges["slope"] = of_y / span
     sizes = np.abs(values)
     for k, name in enumerate(form.constants):
         kind = form.kinds.get(name, "")
-        if name == "c" and form.own:  # a level
+        if form.own and np.array_equal(slopes[k], rows.pull):  # it is added to all else: a level
             sizes[k] = of_y
-        elif kind == "place" and abs(2 * values[k] - low - high) > settings.OUTSIDE * (high - low):
+        elif kind == "place" and abs(2 * values[k] - low - high) > settings.OUTSIDE * span:
             sizes[k] = np.nan
         else:
             sizes[k] = ranges.get(kind, sizes[k])

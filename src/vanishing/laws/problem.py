@@ -30,6 +30,7 @@ class _Rows(NamedTuple):
     places: np.ndarray
     dimensions: np.ndarray | None = None
     precision: np.ndarray | None = None
+    noisy: np.ndarray | None = None
     left_out: np.ndarray | None = None
     rounding: float = 0.0
 
@@ -56,6 +57,9 @@ class LawTable(_Rows):  # not a NamedTuple itself, which could keep nothing that
         Of the columns and the target, where laws must be homogeneous.
     precision : array of shape (n_rows,) or None
         What weights were multiplied by, since noise is not the same on all rows.
+    noisy : array of shape (n_rows,) or None
+        Share of each row's variance, as its precision has it, that is noise: of rows over many
+        decades the least have less than that, because no row may count without bound.
     left_out : array of shape (n_left_out, n_rows) or None
         Columns that are not searched: laws must leave nothing that these explain.
     rounding : float
@@ -92,6 +96,7 @@ class LawTable(_Rows):  # not a NamedTuple itself, which could keep nothing that
             y=self.y[rows],
             weight=self.weight[rows],
             precision=None if self.precision is None else self.precision[rows],
+            noisy=None if self.noisy is None else self.noisy[rows],
             left_out=None if self.left_out is None else self.left_out[:, rows],
         )
 

@@ -156,7 +156,8 @@ def _in_columns(choice: Choice, table: LawTable, chosen: _Chosen) -> Choice:
         for i, place in enumerate(table.places)
         if place in used.places or any(term.involves(i) for term in further.values())
     ]
-    short = table.of_columns(np.array(kept))._replace(weight=used.weight, precision=used.precision)
+    short = table.of_columns(np.array(kept))
+    short = short._replace(weight=used.weight, precision=used.precision, noisy=used.noisy)
 
     def in_kept(exponents) -> tuple[float, ...]:
         return tuple(float(exponents[i]) for i in kept)

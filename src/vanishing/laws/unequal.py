@@ -53,7 +53,9 @@ def _weighted(table: LawTable, variance: Variance, predicted: np.ndarray) -> Law
     precision[good] = 1.0 / variance.at(predicted[good])
     precision[~good] = precision[good].min()
     precision *= table.weight.sum() / (table.weight @ precision)
-    return table._replace(weight=table.weight * precision, precision=precision)
+    noisy = np.ones(table.n_rows)
+    noisy[good] = variance.share(predicted[good])
+    return table._replace(weight=table.weight * precision, precision=precision, noisy=noisy)
 
 
 def with_noise_of_products(table: LawTable, products: Sequence[Product]) -> LawTable:
