@@ -200,7 +200,7 @@ def _sharpened(features: Features, z, weight: np.ndarray, rule: Rule, ridge: flo
         return plain
     rule = _with_laws(features, z, weight, rule, settings.LAW)
     broken = weights(features, z, rule, distance) < settings.BROKEN * rule.of_distances(distance)
-    if not broken.any() or _told(z, weight, counts, broken) > settings.TOLD:
+    if not broken.any() or told(z, weight, counts, broken) > settings.TOLD:
         return plain
     apart = _apart(features, z, weight, rule)
     return rule if weight[broken & apart].sum() > 0.5 * weight[broken].sum() else plain
@@ -222,7 +222,7 @@ def _apart(features: Features, z: np.ndarray, weight: np.ndarray, rule: Rule) ->
     return apart
 
 
-def _told(z: np.ndarray, weight: np.ndarray, counts: np.ndarray, wrong: np.ndarray) -> float:
+def told(z: np.ndarray, weight: np.ndarray, counts: np.ndarray, wrong: np.ndarray) -> float:
     """Return the share of the variance of being wrong that places along main directions tell."""
     centred = z - (z @ counts / counts.sum())[:, None]
     values, vectors = eigh((centred * (counts / counts.sum())) @ centred.T)

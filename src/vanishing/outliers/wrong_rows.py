@@ -1,0 +1,71 @@
+"""Which training rows are wrong: those far from laws, unless their places or values explain it."""
+
+import numpy as np
+
+from vanishing.outliers import settings
+from vanishing.outliers.features import Features
+from vanishing.outliers.model import Model
+from vanishing.outliers.quantiles import median
+from vanishing.outliers.robust import told
+from vanishing.outliers.thresholds import beyond_tail, breaking
+
+
+def wrong_rows(model: Model, X: np.ndarray, weight: np.ndarray):
+    """Return how far rows are from laws, with the sides of these, and which rows are wrong.
+
+    Distances and sides are zero where they tell nothing of the rows.
+
+    Parameters
+    ----------
+    model : Model
+    X : array of shape (n_rows, n_columns)
+        Rows that differ from one another.
+    weight : array of shape (n_rows,)
+
+    Returns
+    -------
+    off, side : array of shape (n_rows,)
+        As `Model.off` has them.
+    wrong : array of bool of shape (n_rows,)
+    """
+    none = np.zeros(len(X)), np.zeros(len(X)), np.zeros(len(X), dtype=bool)
+    # Of rows that are repeated, as those of few values are, distances are no distribution.
+    if np.square(weight).sum() * len(weight) > 1.5 * weight.sum() ** 2:
+        return none
+    off, side = model.off(X)
+    wrong = off >= breaking(off, weight, side)
+    for j in model.features.varying if wrong.any() else ():
+        other = _another_value(X[:, j], weight, wrong)
+        if other is not None:
+            off = np.where(other, median(off, weight), off)
+            wrong = off >= breaking(off, weight, side)
+    if wrong.any() and _have_a_place(model.features, X, weight, off, side, wrong):
+        return none
+    return off, side, wrong
+
+
+def _another_value(column: np.ndarray, weight: np.ndarray, wrong: np.ndarray) -> np.ndarray | None:
+    """Return which rows do not have the usual value of a column, if that is all that is wrong.
+
+    A valve that is mostly shut obeys laws while it is. What it does else comes again, and a wrong
+    value rarely does.
+    """
+    _, place, counts = np.unique(column, return_inverse=True, return_counts=True)
+    if not wrong.any() or 2 * counts.max() < len(column):
+        return None
+    other = place != np.bincount(place, np.where(wrong, 0.0, weight)).argmax()
+    n_values = len(np.unique(column[wrong & other]))
+    is_same = weight[wrong & other].sum() > settings.SAME_ROWS * weight[wrong].sum()
+    is_same &= weight[~wrong & ~other].sum() > settings.SAME_ROWS * weight[~wrong].sum()
+    return other if is_same and 2 * n_values <= np.count_nonzero(wrong & other) else None
+
+
+def _have_a_place(features: Features, X, weight, off, side, wrong: np.ndarray) -> bool:
+    """Say whether rows beyond a valley, not beyond the tail, are those of a place.
+
+    Where noise grows, rows of large values are a second hump.
+    """
+    if np.isfinite(beyond_tail(off, weight, side)):
+        return False
+    z = features.standardised(X, settings.FIT_LIMIT)
+    return told(z, weight, np.where(wrong, 0.0, weight), wrong) > settings.TOLD
