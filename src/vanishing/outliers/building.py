@@ -27,7 +27,7 @@ from vanishing.outliers.model import (
 from vanishing.outliers.quantiles import median
 from vanishing.outliers.robust import Rule, slices, squared_lengths, weights, whitener
 from vanishing.outliers.surroundings import Surroundings, surroundings_of
-from vanishing.outliers.wrong_rows import wrong_rows
+from vanishing.outliers.wrong_rows import of_another_value, wrong_rows
 
 
 class Built(NamedTuple):
@@ -140,6 +140,8 @@ def build(
     parts = _parts(model, X, others._replace(doubt=doubt), fit)
     model = centred(model, parts, weight)
     scores = model.scores_of(parts)
+    wild = ~wrong & (scores < -settings.WILD_SCORE)
+    side = np.where(of_another_value(X, weight, wild), -1, side)
     return Built(model, counts, model.scaled(parts), scores, off, side, wrong, middle)
 
 

@@ -172,8 +172,9 @@ def _with_laws(features: Features, z, weight: np.ndarray, rule: Rule, most: floa
     np.abs(sizes, out=sizes)
     # The middle size of a normal variable of variance 1 is 0.6745.
     middle = quantiles(sizes.T, weight, (0.5,))[0] / 0.6745
-    holds = middle < most * precision[np.arange(1, 1 + n), np.arange(n)]
-    holds &= middle > 0.0
+    unit = precision[np.arange(1, 1 + n), np.arange(n)]
+    holds = (middle < most * unit) & (middle > 0.0)
+    middle = np.maximum(middle, settings.FLOOR * unit)  # what is less is rounding
     return rule._replace(laws=precision.T[holds] / middle[holds, None])
 
 

@@ -35,11 +35,11 @@ def lowest_normal(calibration: Calibration, rate: float) -> Threshold:
     """Return a threshold that new normal rows rarely fall below.
 
     Of m normal scores the k-th smallest has this chance k / (m + 1). Rows that break laws do not
-    count, nor do wild ones, unless they are the majority.
+    count, nor do wild ones, unless they are the majority, or have a value that comes again.
     """
     scores, weight = calibration.scores, calibration.counts
     wrong = calibration.off >= breaking(calibration.off, weight, calibration.side)
-    wild = wrong | (scores < -settings.WILD_SCORE)
+    wild = wrong | ((scores < -settings.WILD_SCORE) & (calibration.side >= 0))
     if 2.0 * weight[wild].sum() > weight.sum():
         wild = wrong = np.zeros(len(scores), dtype=bool)
     share = float(weight[wrong].sum() / weight.sum())

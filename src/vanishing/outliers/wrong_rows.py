@@ -34,30 +34,44 @@ def wrong_rows(model: Model, X: np.ndarray, weight: np.ndarray):
         return none
     off, side = model.off(X)
     wrong = off >= breaking(off, weight, side)
-    for j in model.features.varying if wrong.any() else ():
-        other = _another_value(X[:, j], weight, wrong)
-        if other is not None:
-            off = np.where(other, median(off, weight), off)
-            wrong = off >= breaking(off, weight, side)
+    other = of_another_value(X, weight, wrong)
+    if other.any():
+        off = np.where(other, median(off, weight), off)
+        wrong = off >= breaking(off, weight, side)
     if wrong.any() and _have_a_place(model.features, X, weight, off, side, wrong):
         return none
     return off, side, wrong
 
 
-def _another_value(column: np.ndarray, weight: np.ndarray, wrong: np.ndarray) -> np.ndarray | None:
-    """Return which rows do not have the usual value of a column, if that is all that is wrong.
+def of_another_value(X: np.ndarray, weight: np.ndarray, odd: np.ndarray) -> np.ndarray:
+    """Return which rows do not have the usual value of a column, where that is what makes rows odd.
 
     A valve that is mostly shut obeys laws while it is. What it does else comes again, and a wrong
     value rarely does.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns)
+    weight : array of shape (n_rows,)
+    odd : array of bool of shape (n_rows,)
+
+    Returns
+    -------
+    other : array of bool of shape (n_rows,)
     """
-    _, place, counts = np.unique(column, return_inverse=True, return_counts=True)
-    if not wrong.any() or 2 * counts.max() < len(column):
-        return None
-    other = place != np.bincount(place, np.where(wrong, 0.0, weight)).argmax()
-    n_values = len(np.unique(column[wrong & other]))
-    is_same = weight[wrong & other].sum() > settings.SAME_ROWS * weight[wrong].sum()
-    is_same &= weight[~wrong & ~other].sum() > settings.SAME_ROWS * weight[~wrong].sum()
-    return other if is_same and 2 * n_values <= np.count_nonzero(wrong & other) else None
+    others = np.zeros(len(X), dtype=bool)
+    total = weight[odd].sum(), weight[~odd].sum()
+    for column in X.T if odd.any() else ():
+        middle = np.median(column)
+        other = column != middle
+        if 2 * np.count_nonzero(other) > len(column):
+            continue
+        both = odd & other
+        is_same = weight[both].sum() > settings.SAME_ROWS * total[0]
+        is_same &= weight[~odd & ~other].sum() > settings.SAME_ROWS * total[1]
+        if is_same and 2 * len(np.unique(column[both])) <= np.count_nonzero(both):
+            others |= other
+    return others
 
 
 def _have_a_place(features: Features, X, weight, off, side, wrong: np.ndarray) -> bool:
