@@ -145,7 +145,10 @@ def beyond_valley(off: np.ndarray, weight: np.ndarray, side: np.ndarray) -> floa
         if lack[deepest] > best:
             best, end = lack[deepest], first + deepest * width / _BINS
     cut = len(off) if end is None else int(np.searchsorted(off, end))
-    return np.inf if cut == len(off) else _emptiest(off, below, cut)
+    found = len(off) - below[cut] if cut < len(off) else 0.0
+    if not 0.0 < found <= settings.MOST_BREAKING * len(off):
+        return np.inf
+    return _emptiest(off, below, cut)
 
 
 def _lack(off, weight, side, first: float, width: float) -> np.ndarray:

@@ -38,8 +38,14 @@ def wrong_rows(model: Model, X: np.ndarray, weight: np.ndarray):
     if other.any():
         off = np.where(other, median(off, weight), off)
         wrong = off >= breaking(off, weight, side)
-    if wrong.any() and _have_a_place(model.features, X, weight, off, side, wrong):
-        return none
+    # Rows beyond a valley, not beyond the tail, may be those of a place.
+    tail = beyond_tail(off, weight, side)
+    near = wrong & (off < tail)
+    if near.any() and _have_a_place(model.features, X, weight, near):
+        off = np.where(near, median(off, weight), off)
+        wrong = off >= breaking(off, weight, side)
+        if np.any(wrong & (off < tail)):
+            return none
     return off, side, wrong
 
 
@@ -62,9 +68,8 @@ def of_another_value(X: np.ndarray, weight: np.ndarray, odd: np.ndarray) -> np.n
     others = np.zeros(len(X), dtype=bool)
     total = weight[odd].sum(), weight[~odd].sum()
     for column in X.T if odd.any() else ():
-        middle = np.median(column)
-        other = column != middle
-        if 2 * np.count_nonzero(other) > len(column):
+        other = column != median(column, weight)
+        if 2.0 * weight[other].sum() > weight.sum():
             continue
         both = odd & other
         is_same = weight[both].sum() > settings.SAME_ROWS * total[0]
@@ -74,12 +79,10 @@ def of_another_value(X: np.ndarray, weight: np.ndarray, odd: np.ndarray) -> np.n
     return others
 
 
-def _have_a_place(features: Features, X, weight, off, side, wrong: np.ndarray) -> bool:
-    """Say whether rows beyond a valley, not beyond the tail, are those of a place.
+def _have_a_place(features: Features, X, weight, wrong: np.ndarray) -> bool:
+    """Say whether places of rows tell that they are wrong.
 
     Where noise grows, rows of large values are a second hump.
     """
-    if np.isfinite(beyond_tail(off, weight, side)):
-        return False
     z = features.standardised(X, settings.FIT_LIMIT)
-    return told(z, weight, np.where(wrong, 0.0, weight), wrong) > settings.TOLD
+    return told(z, weight, np.where(wrong, 0.0, weight), wrong) > settings.PLACE
