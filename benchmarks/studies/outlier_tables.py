@@ -36,6 +36,26 @@ def pump_rows(random, n_rows):
     return np.column_stack([q, w, q * w, q**2]) * (1 + 0.005 * random.normal(size=(n_rows, 4)))
 
 
+def rare_counts(random, n_rows):
+    """Return counts of which some are mostly zero."""
+    many, few = [1, 2, 5, 1, 0.3], [0.1, 0.5, 0.2, 0.9, 0.05]
+    return random.negative_binomial(many, few, size=(n_rows, 5)).astype(float)
+
+
+def coarse_gauges(random, n_rows):
+    """Return rounded values, of which one is mostly zero."""
+    loadings = [[1.0, 2.5, -0.9, 0.1], [0.4, 0.9, 0.2, -0.25]]
+    return np.round(
+        random.normal(size=(n_rows, 2)) @ loadings + 0.3 * random.normal(size=(n_rows, 4))
+    )
+
+
+def three_decades(random, n_rows):
+    """Return p, T and p / T with noise of 1 %, p over three decades."""
+    p, t = 10 ** random.uniform(-1, 2, n_rows), random.uniform(200, 400, n_rows)
+    return np.column_stack([p, t, 1000 * p / t]) * (1 + 0.01 * random.normal(size=(n_rows, 3)))
+
+
 def law_with_noise(noise):
     """Return rows of a law whose noise is drawn by a method of a generator."""
 
@@ -63,12 +83,13 @@ def normal_tables():
         "law, exponential noise": law_with_noise("exponential"),
         "law, lognormal noise": law_with_noise("lognormal"),
         "law, Cauchy noise": law_with_noise("standard_cauchy"),
+        "three decades, relative noise": three_decades,
     }
     for name, maker in five.items():
         for n_rows in (100, 500, 2000):
             kinds.append((name, n_rows, True, maker))
     discrete = {"Poisson": lambda random, m: random.poisson(3.0, size=(m, 5)).astype(float)}
-    discrete |= {"binary": binary}
+    discrete |= {"binary": binary, "rare counts": rare_counts, "coarse gauges": coarse_gauges}
     for name, maker in discrete.items():
         for n_rows in (100, 500, 2000):
             kinds.append((name, n_rows, False, maker))

@@ -12,7 +12,7 @@ from vanishing.outliers.model import nearly_zero
 from vanishing.outliers.monomials import monomials_of
 from vanishing.outliers.robust import Rule, Sums, whitener
 from vanishing.outliers.surroundings import surroundings_of
-from vanishing.outliers.thresholds import breaking, conformal_p_values, lowest_normal
+from vanishing.outliers.thresholds import beyond_tail, breaking, conformal_p_values, lowest_normal
 
 ONE_SIDE = np.zeros(2000)
 
@@ -95,13 +95,28 @@ def test_rows_beyond_what_normal_rows_explain_break_laws(share):
     assert np.mean(-off[~wrong] < found.score) == pytest.approx(0.01, abs=0.002)
 
 
+@pytest.mark.parametrize("share", [0.02, 0.05])
+def test_rows_beyond_a_valley_break_laws(share):
+    """Faults of one size, near normal rows: the tail of these explained as many, and more."""
+    random = np.random.default_rng(0)
+    off = np.log(np.square(random.normal(size=(2, 2000))).sum(axis=0))
+    wrong = np.arange(2000) < 2000 * share
+    off[wrong] = np.log(np.square(random.normal(5.7, 1.0, wrong.sum())))
+    sides = random.integers(4, size=2000)
+    assert beyond_tail(off, np.ones(2000), sides) == np.inf
+    found = off >= breaking(off, np.ones(2000), sides)
+    assert found[wrong].mean() > 0.8
+    assert found[~wrong].mean() < 0.005
+
+
 @pytest.mark.parametrize("n_rows", [100, 400])
 def test_a_gap_before_few_rows_is_as_rare_as_is_asked_for(n_rows, monkeypatch):
     """Exponential tails are the heaviest: four gaps are looked at, each at its own chance."""
     monkeypatch.setattr(settings, "MOST_BREAKING", 4.5 / n_rows)  # of no more rows
     random = np.random.default_rng(0)
     draws = random.exponential(size=(2000, n_rows))
-    share = np.mean([breaking(off, np.ones(n_rows), ONE_SIDE[:n_rows]) < np.inf for off in draws])
+    weight, side = np.ones(n_rows), ONE_SIDE[:n_rows]
+    share = np.mean([beyond_tail(off, weight, side) < np.inf for off in draws])
     assert 0.5 * 4 * settings.CHANCE < share < 1.6 * 4 * settings.CHANCE
 
 

@@ -363,6 +363,43 @@ def test_wrong_rows_do_not_silence_alarms_and_reasons_agree(share):
     assert not np.any(np.array(broken) & (labels == 1))
 
 
+@pytest.mark.parametrize("share", [0.05, 0.2])
+def test_wrong_rows_that_are_near_do_not_silence_alarms(share):
+    """Cells off by 5 %, noise of .5 %: recall was .19 and .05, and no fresh row was an alarm."""
+    X, column = pump(0, share=share)
+    wrong = column >= 0
+    model = detector().fit(X)
+    assert np.mean(model.predict(X[wrong]) == -1) > 0.75
+    assert 0.003 < np.mean(model.predict(pump(1, 4000, 0.0)[0]) == -1) < 0.02
+
+
+def counts(random, n_rows):
+    """Return counts, of which one is mostly zero."""
+    return random.negative_binomial([1, 2, 5, 1], [0.1, 0.5, 0.2, 0.9], (n_rows, 4)).astype(float)
+
+
+def coarse(random, n_rows):
+    """Return rows of one gauge that mostly shows 0, and else 1 or -1, among others."""
+    rows = random.normal(size=(n_rows, 2)) @ [[1.0, 2.5, -0.9, 0.1], [0.4, 0.9, 0.2, -0.25]]
+    return np.round(rows + 0.3 * random.normal(size=(n_rows, 4)))
+
+
+def decades(random, n_rows):
+    """Return values over three decades, with relative noise."""
+    p, t = 10 ** random.uniform(-1, 2, n_rows), random.uniform(200, 400, n_rows)
+    rows = np.column_stack([p, t, 1000 * p / t])
+    return rows * (1 + 0.01 * random.normal(size=rows.shape))
+
+
+@pytest.mark.parametrize("rows", [counts, coarse, decades])
+def test_rows_of_another_usual_value_or_place_keep_the_rate(rows):
+    """Of counts that are mostly zero the others were wrong: a tenth of fresh rows were alarms."""
+    random = np.random.default_rng(0)
+    model = detector().fit(rows(random, 1000))
+    assert model.contamination_ < 0.01
+    assert 0.002 < np.mean(model.predict(rows(random, 4000)) == -1) < 0.02
+
+
 @pytest.mark.parametrize("shape", [(100, 60), (150, 20), (300, 5)])
 def test_false_alarms_keep_their_rate_with_few_rows_per_column(shape):
     """Six in a hundred fresh rows raised alarms where one was allowed."""

@@ -9,6 +9,7 @@ To read in this order:
 - `robust`: moments of the rows that go together
 - `model`: residuals of columns, their local noise, and scores
 - `thresholds`, `calibration`: scores of rows that a fit has not seen, and what follows from them
+- `wrong_rows`: training rows that are wrong
 - `monomials`, `candidates`: moments behind short equations, and how well these hold
 - `consequences`, `equations`: what follows from others, and laws that can be read
 - `drift`: laws that hold no longer

@@ -27,7 +27,7 @@ from vanishing.outliers.model import (
 from vanishing.outliers.quantiles import median
 from vanishing.outliers.robust import Rule, slices, squared_lengths, weights, whitener
 from vanishing.outliers.surroundings import Surroundings, surroundings_of
-from vanishing.outliers.thresholds import breaking
+from vanishing.outliers.wrong_rows import of_another_value, wrong_rows
 
 
 class Built(NamedTuple):
@@ -130,10 +130,7 @@ def build(
         np.zeros(4),
         np.ones(4),
     )
-    # Of rows that are repeated, as those of few values are, distances are no distribution.
-    repeated = np.square(weight).sum() * len(weight) > 1.5 * weight.sum() ** 2
-    off, side = np.zeros((2, len(X))) if repeated else model.off(X)
-    wrong = off >= breaking(off, weight, side)
+    off, side, wrong = wrong_rows(model, X, weight)
     if neighbours == "auto":
         neighbours = weight[wrong].sum() <= settings.FEW_WRONG * weight.sum()
     z = features.standardised(X, settings.FIT_LIMIT)
@@ -143,6 +140,8 @@ def build(
     parts = _parts(model, X, others._replace(doubt=doubt), fit)
     model = centred(model, parts, weight)
     scores = model.scores_of(parts)
+    wild = ~wrong & (scores < -settings.WILD_SCORE)
+    side = np.where(of_another_value(X, weight, wild), -1, side)
     return Built(model, counts, model.scaled(parts), scores, off, side, wrong, middle)
 
 

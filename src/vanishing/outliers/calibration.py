@@ -16,7 +16,8 @@ class Calibration(NamedTuple):
     off : array of shape (n_scores,)
         Logarithms of squared distances from laws, relative to the noise.
     side : array of int of shape (n_scores,)
-        The law that a row is off most, and to which side.
+        The law that a row is off most, and to which side; -1 for rows that are far off by a value
+        of a column that comes again.
     limit : float
         Rows are kept whose draw / weight is below it.
     """

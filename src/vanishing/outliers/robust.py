@@ -172,8 +172,9 @@ def _with_laws(features: Features, z, weight: np.ndarray, rule: Rule, most: floa
     np.abs(sizes, out=sizes)
     # The middle size of a normal variable of variance 1 is 0.6745.
     middle = quantiles(sizes.T, weight, (0.5,))[0] / 0.6745
-    holds = middle < most * precision[np.arange(1, 1 + n), np.arange(n)]
-    holds &= middle > 0.0
+    unit = precision[np.arange(1, 1 + n), np.arange(n)]
+    holds = (middle < most * unit) & (middle > 0.0)
+    middle = np.maximum(middle, settings.FLOOR * unit)  # what is less is rounding
     return rule._replace(laws=precision.T[holds] / middle[holds, None])
 
 
@@ -200,7 +201,7 @@ def _sharpened(features: Features, z, weight: np.ndarray, rule: Rule, ridge: flo
         return plain
     rule = _with_laws(features, z, weight, rule, settings.LAW)
     broken = weights(features, z, rule, distance) < settings.BROKEN * rule.of_distances(distance)
-    if not broken.any() or _told(z, weight, counts, broken) > settings.TOLD:
+    if not broken.any() or told(z, weight, counts, broken) > settings.TOLD:
         return plain
     apart = _apart(features, z, weight, rule)
     return rule if weight[broken & apart].sum() > 0.5 * weight[broken].sum() else plain
@@ -222,7 +223,7 @@ def _apart(features: Features, z: np.ndarray, weight: np.ndarray, rule: Rule) ->
     return apart
 
 
-def _told(z: np.ndarray, weight: np.ndarray, counts: np.ndarray, wrong: np.ndarray) -> float:
+def told(z: np.ndarray, weight: np.ndarray, counts: np.ndarray, wrong: np.ndarray) -> float:
     """Return the share of the variance of being wrong that places along main directions tell."""
     centred = z - (z @ counts / counts.sum())[:, None]
     values, vectors = eigh((centred * (counts / counts.sum())) @ centred.T)

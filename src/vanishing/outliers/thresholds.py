@@ -10,6 +10,8 @@ from vanishing.outliers.calibration import Calibration
 from vanishing.outliers.quantiles import quantiles
 
 _ROUNDING = 1e-9  # of scores
+_BINS = 4  # of a window in which rows are counted
+_REACH = 3  # widths from a window to others, at most
 
 
 class Threshold(NamedTuple):
@@ -33,11 +35,11 @@ def lowest_normal(calibration: Calibration, rate: float) -> Threshold:
     """Return a threshold that new normal rows rarely fall below.
 
     Of m normal scores the k-th smallest has this chance k / (m + 1). Rows that break laws do not
-    count, nor do wild ones, unless they are the majority.
+    count, nor do wild ones, unless they are the majority, or have a value that comes again.
     """
     scores, weight = calibration.scores, calibration.counts
     wrong = calibration.off >= breaking(calibration.off, weight, calibration.side)
-    wild = wrong | (scores < -settings.WILD_SCORE)
+    wild = wrong | ((scores < -settings.WILD_SCORE) & (calibration.side >= 0))
     if 2.0 * weight[wild].sum() > weight.sum():
         wild = wrong = np.zeros(len(scores), dtype=bool)
     share = float(weight[wrong].sum() / weight.sum())
@@ -76,6 +78,20 @@ def share_below(scores: np.ndarray, weight: np.ndarray, share: float) -> Thresho
 def breaking(off: np.ndarray, weight: np.ndarray, side: np.ndarray) -> float:
     """Return the distance from laws beyond which rows break them; infinite where none do.
 
+    Parameters
+    ----------
+    off : array of shape (n_rows,)
+        Logarithms of squared distances, relative to the noise.
+    weight : array of shape (n_rows,)
+    side : array of int of shape (n_rows,)
+        The law that a row is off most, and to which side.
+    """
+    return min(beyond_tail(off, weight, side), beyond_valley(off, weight, side))
+
+
+def beyond_tail(off: np.ndarray, weight: np.ndarray, side: np.ndarray) -> float:
+    """Return the distance beyond which more rows are than the tail of normal ones explains.
+
     Beyond most rows the logarithm of the distance of normal rows falls off at least as fast as an
     exponential that follows the rows up to a cut: heavy tails are exponential there, and others are
     lighter. Rows beyond the cut that are several times as many as that break laws; so do few rows
@@ -84,14 +100,6 @@ def breaking(off: np.ndarray, weight: np.ndarray, side: np.ndarray) -> float:
 
     Skewed noise is near its mean on one side of a law and far on the other: two humps together, but
     one on each side. So most rows beyond a cut are on sides that have another hump there, or few.
-
-    Parameters
-    ----------
-    off : array of shape (n_rows,)
-        Logarithms of squared distances, relative to the noise.
-    weight : array of shape (n_rows,)
-    side : array of int of shape (n_rows,)
-        The law that a row is off most, and to which side.
     """
     order = np.argsort(off)
     off, weight, side = off[order], weight[order] * (len(off) / weight.sum()), side[order]
@@ -115,6 +123,63 @@ def breaking(off: np.ndarray, weight: np.ndarray, side: np.ndarray) -> float:
             deviance = found * np.log(found / max(short, 1e-9)) - found + short
             best, cut = max((best, cut), (deviance, int(i)), key=lambda each: each[0])
     return np.inf if cut is None else _emptiest(off, below, cut)
+
+
+def beyond_valley(off: np.ndarray, weight: np.ndarray, side: np.ndarray) -> float:
+    """Return the distance beyond which a second hump of rows is, apart from normal ones.
+
+    On one side of a law, the logarithm of the density of normal rows is concave: between two places
+    there are at least as many rows as the geometric mean of both, however heavy the tails. Where
+    there are fewer by more than chance, on all sides together, a valley parts normal rows from
+    those that are wrong. Faults that are alike in size make one long before they are far away.
+    """
+    order = np.argsort(off)
+    off, weight, side = off[order], weight[order] * (len(off) / weight.sum()), side[order]
+    below = np.cumsum(weight) - weight
+    place = np.searchsorted(below, (1.0 - settings.MOST_BREAKING) * len(off))
+    first = float(off[min(place, len(off) - 1)])
+    best, end = settings.VALLEY_ERRORS, None
+    for width in settings.VALLEYS:
+        lack = _lack(off, weight, side, first, width)
+        deepest = int(lack.argmax())
+        if lack[deepest] > best:
+            best, end = lack[deepest], first + deepest * width / _BINS
+    cut = len(off) if end is None else int(np.searchsorted(off, end))
+    found = len(off) - below[cut] if cut < len(off) else 0.0
+    if not 0.0 < found <= settings.MOST_BREAKING * len(off):
+        return np.inf
+    return _emptiest(off, below, cut)
+
+
+def _lack(off, weight, side, first: float, width: float) -> np.ndarray:
+    """Return by how many standard errors rows are fewer than those around them explain.
+
+    In windows of a width, the first of which ends at ``first``, each a part of a width later.
+    """
+    reach = _REACH * _BINS
+    names, side = np.unique(side, return_inverse=True)
+    last = min(float(off[-1]), first + settings.VALLEY_END)
+    count = max(int((last - first) / width * _BINS), 0) + 1 + 2 * reach + _BINS
+    place = np.floor((off - (first - width)) / width * _BINS).astype(np.int64) + reach
+    inside = (place >= 0) & (place < count)
+    bins = np.bincount(
+        side[inside] * count + place[inside], weight[inside], len(names) * count
+    ).reshape(len(names), count)
+    share = np.hstack([np.zeros((len(names), 1)), np.cumsum(bins, axis=1)])
+    rows = np.maximum(share[:, _BINS:] - share[:, :-_BINS], 0.0)  # of windows
+    found = rows[:, reach : rows.shape[1] - reach]
+    n = found.shape[1]
+    lack = np.zeros(n)
+    for i in range(1, _REACH + 1):
+        for j in range(1, _REACH + 1):
+            before, after = (rows[:, reach + s * _BINS :][:, :n] for s in (-i, j))
+            near, far = j / (i + j), i / (i + j)
+            least = before**near * after**far
+            parts = near**2 / np.maximum(before, 1e-9) + far**2 / np.maximum(after, 1e-9)
+            variance = np.sum(found + np.where(least > 0.0, least**2 * parts, 0.0), axis=0)
+            errors = np.sum(least - found, axis=0) / np.sqrt(np.maximum(variance, 1e-9))
+            np.maximum(lack, errors, out=lack)
+    return lack
 
 
 def _in_one_hump(off: np.ndarray, weight: np.ndarray, side: np.ndarray, cuts) -> np.ndarray:
