@@ -163,8 +163,8 @@ class Writer(ValueWriter):
         raise TypeError(
             f"{what} is {value!r}, which a model file cannot hold: it holds data and no code. "
             "What only the fit needed, such as scoring, can be replaced with set_params before "
-            f"saving. A transformer is saved if it is a {', '.join(scikit_learn.kinds())}. Else "
-            "use pickle if you trust the file."
+            f"saving. Of scikit-learn a file holds {', '.join(scikit_learn.kinds())}. Else use "
+            "pickle if you trust the file."
         )
 
     def input(self, model) -> dict:
