@@ -13,7 +13,7 @@ KINDS = {"untuned": VanishingClassifier, "tuned": VanishingClassifierCV}
 class Classifier:
     """Fits to the training rows, and predictions of the others."""
 
-    params = ((*NAMES[:1], "digits", *NAMES[1:]), tuple(KINDS))
+    params = ((*NAMES[:1], "digits", "showers", *NAMES[1:]), tuple(KINDS))
     param_names = ("data", "kind")
     timer = time.process_time
 

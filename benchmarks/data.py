@@ -20,6 +20,8 @@ def labelled(name):
     if name == "thirty":
         shape = {"n_informative": 8, "n_redundant": 0, "n_classes": 30, "n_clusters_per_class": 1}
         X, y = sklearn.datasets.make_classification(3000, 8, **shape, random_state=0)
+    elif name == "showers":
+        X, y = showers()
     elif name in PAPER:
         if "VANISHING_DATA" not in os.environ:
             raise NotImplementedError("VANISHING_DATA names no folder with the paper's data sets")
@@ -66,3 +68,21 @@ def wide(n_samples, n_features, seed=0):
     mix = rng.dirichlet(np.ones(5), size=n_features)
     X = (hidden @ mix.T) ** 2 + rng.normal(scale=0.02, size=(n_samples, n_features))
     return (X - X.min(axis=0)) / np.ptp(X, axis=0)
+
+
+def showers(n_rows=10_000):
+    """Return ten columns made after pictures of air showers: skewed, correlated, heavy-tailed."""
+    random = np.random.default_rng(3)
+    y = (random.uniform(size=n_rows) < 0.35).astype(int)
+    length = random.lognormal(3.5 + 0.25 * y, 0.45) * random.lognormal(0.1, 0.2, n_rows)
+    width = length * random.beta(5 - 2 * y, 6)
+    size = 0.3 * np.log(length * width) + random.normal(0, 0.15, n_rows)
+    focus = np.exp(-0.5 * size) * random.lognormal(0.3, 0.2, n_rows)
+    peak = focus * random.beta(6, 4, n_rows)
+    asymmetry = random.normal(0, 15 + 10 * y) * random.lognormal(0, 0.4, n_rows) + 0.2 * length
+    along = length * random.normal(0.4 - 0.5 * y, 0.6)
+    across = 0.5 * width * random.standard_t(3, n_rows)
+    angle = np.where(y, random.uniform(0, 90, n_rows), np.abs(random.normal(0, 22, n_rows)))
+    distance = random.normal(190 + 10 * y, 70)
+    columns = (length, width, size, focus, peak, asymmetry, along, across, angle, distance)
+    return np.column_stack(columns), y

@@ -218,6 +218,16 @@ def test_sparse_quotients_are_within_the_slack(psi, slack):
         assert dense.sparsity_ == 0.0 < sparse.sparsity_
 
 
+def test_no_generator_is_a_constant():
+    """With slack it would be as good as one whose quotient is nearly one."""
+    rng = np.random.default_rng(2)
+    rows = rng.uniform(0.99, 1.01, size=(400, 2))
+    features = VanishingFeatures(ContrastiveVanishing(1e-3, max_degree=1, slack=3.0))
+    for part in features.fit(rows, np.arange(400) % 2).transformers_:
+        assert part.leading_terms_.any(axis=1).all()
+        assert len(list(part.generators_)) == part.n_generators_
+
+
 def test_more_slack_means_fewer_coefficients():
     sizes = [
         sum(len(g.coef) for g in fitted(max_degree=3, slack=slack).generators_)

@@ -45,6 +45,13 @@ def test_all_numbers_that_decide_are_counted(transformer, scale):
     assert model.complexity_ == counted(model)
 
 
+def test_quantiles_are_few_numbers():
+    rows, y = make_moons(3000, noise=0.15, random_state=0)
+    model = VanishingClassifier(scale="quantile").fit(rows, y)
+    assert len(model.scaler_.quantiles_) == 100
+    assert model.complexity_ < 300
+
+
 def test_several_classes_and_other_classifiers():
     y = Y + (X[:, 0] > 1.0)
     model = VanishingClassifier(C=10.0).fit(X, y)

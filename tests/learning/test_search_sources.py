@@ -276,8 +276,13 @@ def test_groups_that_cannot_be_are_refused(groups, options, message):
         search.fit(X, Y, groups=groups)
     assert not hasattr(search, "classes_")
     if groups is not None:
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match="groups"):
             search.fit(blocks(X, Y), groups=groups)
+
+
+def test_groups_beyond_memory_are_named_where_they_cannot_be_read():
+    with pytest.raises(ValueError, match=r"^groups, .* 1-dimensional"):
+        VanishingClassifierCV(**SMALL).fit(blocks(X, Y), groups=GROUPS.reshape(2, -1))
 
 
 # -- Classes that are hard to split ---------------------------------------------------------------

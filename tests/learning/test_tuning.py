@@ -20,7 +20,7 @@ class MadeUp:
 
     def __init__(self, right, Cs=(1.0,)):
         self.right = right
-        self.n_rows, self.n_problems, self.Cs = N_ROWS, 1, list(Cs)
+        self.n_rows, self.n_columns, self.n_problems, self.Cs = N_ROWS, 1, 1, list(Cs)
         self.first_Cs = self.Cs
         self.model = SimpleNamespace(scoring=None)
         self.looks = {}
@@ -63,6 +63,29 @@ def test_a_degree_that_is_clearly_behind_ends_at_the_psi_of_the_one_before(start
     tuned(trials, [contrastive(1), contrastive(2)])
     psis = [point.psi for point in trials.looks if point.choice.max_degree == 2]
     assert psis == list(settings.CONTRASTIVE_PSIS[:n_psis])
+
+
+def test_a_degree_that_takes_long_starts_at_the_psi_of_the_one_before():
+    """Twice the columns of a degree that does not."""
+
+    def right(point, C):
+        step = settings.CONTRASTIVE_PSIS.index(point.psi)
+        return 870 + 10 * (step == 3) + 40 * (point.choice.max_degree == 2) + step
+
+    for n_columns, first in ((20, 0), (40, 3)):
+        trials = MadeUp(right)
+        trials.n_columns = n_columns
+        tuned(trials, [contrastive(1), contrastive(2)])
+        psis = [point.psi for point in trials.looks if point.choice.max_degree == 2]
+        assert psis[0] == settings.CONTRASTIVE_PSIS[first]
+
+
+def test_psi_ends_where_it_changes_nothing_any_more():
+    trials = MadeUp(
+        lambda point, C: 900 + min(settings.CONTRASTIVE_PSIS.index(point.psi), 2),
+    )
+    tuned(trials, [contrastive(1)])
+    assert [point.psi for point in trials.looks] == list(settings.CONTRASTIVE_PSIS[:4])
 
 
 @pytest.mark.parametrize("best, looked_at", [(0.1, {0.1, 1.0}), (10.0, {1.0, 10.0})])

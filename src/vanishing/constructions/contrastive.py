@@ -319,6 +319,8 @@ def _contrast(options, own: np.ndarray, others: np.ndarray, background: np.ndarr
         coef = _sparser(coef, small, large, options.slack)
     largest = np.abs(coef).max(axis=1, initial=0.0, keepdims=True)
     coef[np.abs(coef) <= 1e-13 * largest] = 0.0  # rounding errors of the others
+    if options.slack:
+        coef = coef[coef[:, 1:].any(axis=1)]  # a constant is within the slack of what is nearly one
     leading = coef.shape[1] - 1 - np.argmax(coef[:, ::-1] != 0.0, axis=1)
     sign = np.sign(np.take_along_axis(coef, leading[:, np.newaxis], axis=1))
     return Contrast(coef * sign / unit, leading)

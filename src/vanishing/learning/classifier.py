@@ -63,8 +63,9 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
     scale : bool, "minmax", "maxabs", "quantile", "log" or transformer, default=True
         True and "minmax" scale the columns of the training rows into [0, 1]; "maxabs" divides them
         by their largest absolute values and does not shift them, which keeps equations short;
-        "quantile" maps them to their quantiles, and "log" to their logarithms where they are far
-        from the median, for heavy-tailed data; any scikit-learn transformer; False leaves them.
+        "quantile" maps them to their quantiles, up to 100 of each column, and "log" to their
+        logarithms where they are far from the median, for heavy-tailed data; any scikit-learn
+        transformer; False leaves them.
     clip : bool, default=True
         Whether to clip scaled columns of new rows to the range they had in training. Polynomials
         grow quickly outside of it. A warning names rows that are far outside either way.

@@ -78,13 +78,17 @@ def _groups_of(rows: LabelledRows, sample: SampledRows, X, sample_weight, groups
     """Return the groups of the rows of a sample, as the user gave those of all rows."""
     if rows.in_memory:
         return groups[sample.places[0]]
-    if is_device_array(X):
-        source: RowSource = DeviceSource(X, groups, sample_weight)
-    else:
-        lazy = lazy_source(X, groups, sample_weight)
-        assert lazy is not None  # rows that are not in memory are one or the other
-        source = lazy
-    return at_same_places(source, sample)
+    try:
+        if is_device_array(X):
+            source: RowSource = DeviceSource(X, groups, sample_weight)
+        else:
+            lazy = lazy_source(X, groups, sample_weight)
+            assert lazy is not None  # rows that are not in memory are one or the other
+            source = lazy
+        return at_same_places(source, sample)
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"groups, which are read as labels y are: {error}") from error
 
 
 def _checked_groups(groups, n_samples: int) -> np.ndarray | None:

@@ -156,9 +156,8 @@ class Scaling:
         elif self._is("log"):
             self.transformer = LogScaler()
         elif isinstance(self.scale, str):
-            # As many quantiles as there are rows, up to scikit-learn's default.
             self.transformer = QuantileTransformer(
-                n_quantiles=min(1000, len(X)), subsample=None, random_state=0
+                n_quantiles=min(settings.MOST_QUANTILES, len(X)), subsample=None, random_state=0
             )
         elif self.scale is not False:
             self.transformer = clone(self.scale)

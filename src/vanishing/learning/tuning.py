@@ -12,7 +12,7 @@ any machine and with any number of threads.
 """
 
 from collections.abc import Callable, Sequence
-from math import sqrt
+from math import comb, sqrt
 
 import numpy as np
 from sklearn import get_config
@@ -110,17 +110,27 @@ class Tuning:
         """Walk through the choices of a family while they gain; return the best of them."""
         best, n_without_gain = family[0], 0
         for choice in family:
-            self._walk(choice)
+            largest = 1.0
+            if choice != best and self._is_costly(choice):  # only from where the best is
+                largest = self._best_of(best)[0].point.psi
+            self._walk(choice, largest)
             look, _ = new = self._best_of(choice)
             if choice != best:
                 n_without_gain += 1
                 if self._ahead(new, self._best_of(best)) > settings.SURE:
                     best, n_without_gain = choice, 0
-            work = self._work(choice, [look.n_generators])
-            patience = settings.PATIENCE if work <= settings.MOST_CLIMB_WITHOUT_GAIN else 1
+            patience = 1 if self._takes_long(look) else settings.PATIENCE
             if n_without_gain >= patience or self._perfect(look):
                 break
         return best
+
+    def _is_costly(self, choice: Choice) -> bool:
+        """Say whether a degree of contrastive generators takes long."""
+        if not choice.is_contrastive or self.psis is not None:
+            return False
+        assert choice.max_degree is not None
+        n_terms = comb(self.trials.n_columns + choice.max_degree, choice.max_degree)
+        return self._work(choice, [n_terms]) > settings.MOST_CLIMB_WITHOUT_GAIN
 
     def _bend(self, first: Choice) -> Choice:
         """Let the best choice of a family have knots; return the best of it and those with some.
@@ -152,23 +162,36 @@ class Tuning:
         if self._work(look.point.choice, [look.n_generators]) <= settings.MOST_SIMPLIFIED_WORK:
             Cs = self.trials.Cs[max(0, place - 2) : place + 1]
             self.trials.look_at(look.point, Cs)
-            for points in self.simpler(look.point):
+            paths = self.simpler(look.point)
+            for points in paths[:1] if self._takes_long(look) else paths:
                 for point in points:
                     new = self.trials.look_at(point, Cs)
                     if not any(self._is_as_good((new, place), best) for place in new.by_C):
                         break
-        before = None
-        while before != (look.point, place):
-            self._simplest = look, place = min(self._equal(best), key=_complexity)
-            before = look.point, place
-            n_equations = look.n_equations(place)
-            if n_equations < 2:
-                return
-            choice, psi = look.point
-            fewer = choice._replace(max_equations=max(1, int(settings.FEWER * n_equations)))
-            self.trials.look_at(SearchPoint(fewer, psi), self.trials.Cs[place : place + 2])
-            look, place = min(self._equal(best), key=_complexity)
-        self._simplest = look, place
+        run: tuple[FoldScores, int] | None = min(self._equal(best), key=_complexity)
+        while run is not None:
+            self._simplest = run
+            run = self._with_fewer(*run, best)
+
+    def _with_fewer(
+        self, look: FoldScores, place: int, best: tuple[FoldScores, int]
+    ) -> tuple[FoldScores, int] | None:
+        """Return what is simpler with fewer equations, and about as good; None: nothing is."""
+        (choice, psi), n_equations = look.point, look.n_equations(place)
+        for share in settings.FEWER[:1] if self._takes_long(look) else settings.FEWER:
+            most = max(1, int(share * n_equations))
+            if most == n_equations:
+                return None
+            fewer = SearchPoint(choice._replace(max_equations=most), psi)
+            self.trials.look_at(fewer, self.trials.Cs[place : place + 2])
+            new, at = min(self._equal(best), key=_complexity)
+            if (new.point, at) != (look.point, place):
+                return new, at
+        return None
+
+    def _takes_long(self, look: FoldScores) -> bool:
+        """Say whether looks at as many generators take so long that few are worth it."""
+        return self._work(look.point.choice, [look.n_generators]) > settings.MOST_CLIMB_WITHOUT_GAIN
 
     def _equal(self, best: tuple[FoldScores, int]) -> list[tuple[FoldScores, int]]:
         """Return the looks that are worse than the best by no measurable amount."""
@@ -212,6 +235,7 @@ class Tuning:
 
     def _descend(self, choice: Choice, largest: float, Cs: Sequence[float]) -> None:
         n_without_gain, best = 0, -np.inf
+        before: FoldScores | None = None
         sizes: list[int] = []  # generators of the models until now
         for psi in settings.CONTRASTIVE_PSIS if choice.is_contrastive else settings.PSIS:
             if psi > largest:
@@ -230,12 +254,15 @@ class Tuning:
             sizes.append(look.n_generators)
             if n_without_gain >= self._patience(choice, sizes) or self._perfect(look):
                 return
+            # Of contrastive generators psi no longer matters once it changes nothing.
+            if before is not None and choice.is_contrastive and _same(before, look):
+                return
             costly = self._work(choice, sizes) > settings.MOST_WORK_WITHOUT_GAIN
             # A further degree that is no better with the psi of the one before.
             late = choice.is_contrastive and psi <= self.best()[0].point.psi
             if (costly or late) and self._taken is not None and self._is_behind(choice):
                 return
-            Cs = self._promising(look)
+            before, Cs = look, self._promising(look)
 
     def _patience(self, choice: Choice, sizes: list[int]) -> int:
         if self._work(choice, sizes) > settings.MOST_WORK_WITHOUT_GAIN:
@@ -365,6 +392,14 @@ class Tuning:
         gain = scores - before
         error = gain.std() / np.sqrt(max(len(gain) - 1, 1))
         return float(gain.mean() / max(error, 1e-12))
+
+
+def _same(before: FoldScores, look: FoldScores) -> bool:
+    """Say whether two looks have the same labels right, with all C that the second was tried at."""
+    return all(
+        place in before.by_C and np.array_equal(before.correct(place), look.correct(place))
+        for place in look.by_C
+    )
 
 
 def _complexity(run: tuple[FoldScores, int]) -> float:

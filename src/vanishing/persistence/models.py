@@ -162,7 +162,8 @@ class Writer(ValueWriter):
             return {"splitter": cls.__name__, "parameters": parameters}
         raise TypeError(
             f"{what} is {value!r}, which a model file cannot hold: it holds data and no code. "
-            "Replace it with set_params before saving, which leaves the fit unchanged; or use "
+            "What only the fit needed, such as scoring, can be replaced with set_params before "
+            f"saving. Of scikit-learn a file holds {', '.join(scikit_learn.kinds())}. Else use "
             "pickle if you trust the file."
         )
 
