@@ -28,15 +28,15 @@ READ = "#question:not([hidden]), #problem:not([hidden])"
 
 def processes(server):
     """Return the numbers of the page's process, and of the one that computes."""
-    own = server.process.pid
-    found = [own]
+    parents = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
-            parent = int(status.read_text().rpartition(")")[2].split()[1])
+            parents[int(status.parent.name)] = int(status.read_text().rpartition(")")[2].split()[1])
         except OSError:
             continue
-        if parent == own:
-            found.append(int(status.parent.name))
+    found = [server.process.pid]
+    for own in found:  # which grows
+        found += [pid for pid, parent in parents.items() if parent == own]
     return found
 
 

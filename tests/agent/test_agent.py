@@ -34,6 +34,7 @@ def folder(tmp_path_factory):
     EXAMPLES["pump"].write(folder / "more")
     (place / "secret.csv").write_text("a,b\n1,2\n")
     (folder / "link.csv").symlink_to(place / "secret.csv")
+    (folder / "loop.csv").symlink_to(folder / "loop.csv")
     return folder
 
 
@@ -101,7 +102,11 @@ def test_agents_find_laws(folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["../secret.csv", "link.csv", "/etc/passwd", "more/../../secret.csv", "", ".", "a\0b"]
+    "name",
+    [
+        *("../secret.csv", "link.csv", "loop.csv", "/etc/passwd", "more/../../secret.csv"),
+        *("", ".", "a\0b"),
+    ],
 )
 def test_nothing_outside_of_the_folders_is_read(folder, name):
     with pytest.raises(TableError, match="There is no file"):

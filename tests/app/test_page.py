@@ -340,6 +340,21 @@ def test_another_table_is_predicted(page, tmp_path, examples):
     assert len(rows) == 401 and rows[0][-1] == "p"
 
 
+def test_another_table_is_read_as_the_first_one_or_has_remedies(page, tmp_path):
+    lines = [f"{x},5;{2 * x + 1}" for x in range(1, 30)]
+    first, other = tmp_path / "first.csv", tmp_path / "other.csv"
+    first.write_text("\n".join(["x;y", *lines]))
+    other.write_text("\n".join(["Länge;x;y", *(f"1;{line}" for line in lines)]), "latin-1")
+    choose(page, first, "#columns:not([hidden])")
+    page.click("#description button:has-text('The comma')")
+    page.wait_for_selector("#description .problems", state="detached")
+    asked(page, "laws", target="y")
+    page.set_input_files(".apply input", other)
+    page.click("#problem button:has-text('latin-1')")
+    page.wait_for_selector("text=What the model says about other.csv")
+    assert "29 rows" in page.inner_text("#answer .verdict")
+
+
 def test_files_are_taken_one_after_the_other(page, server):
     take_example(page, "gas")
     asked(page)

@@ -11,6 +11,7 @@ import threading
 import time
 from http.client import HTTPConnection
 from importlib.resources import files
+from types import SimpleNamespace
 
 import pytest
 from serving import Server
@@ -275,6 +276,7 @@ def test_what_someone_waits_for_is_compiled_next(monkeypatch):
 
     monkeypatch.setattr(warming, "QUESTIONS", {name: Asked(name) for name in QUESTIONS})
     monkeypatch.setattr(warming, "read", lambda path: None)
+    monkeypatch.setattr(warming, "_when_compiling", lambda call: None)
     ahead = warming.Warming()
     assert begun.wait(60)
     said = []
@@ -284,6 +286,44 @@ def test_what_someone_waits_for_is_compiled_next(monkeypatch):
     ahead.finish("rules", said.append)  # which needs nothing
     ahead.finish("classes", said.append)
     assert len(said) == 1
+
+
+@pytest.mark.parametrize(("first", "part"), [("laws", "classes"), ("classes", "weights")])
+def test_another_process_compiles_at_the_same_time(monkeypatch, first, part):
+    started, waited, compiles = [], [], []
+
+    class Process:
+        def __init__(self, command, **options):
+            started.append(command[-1])
+
+        def wait(self):
+            waited.append(started[-1])
+
+    class Asked:
+        def ask(self, table, **options):
+            compiles[0]()
+
+    examples = warming._examples()
+    monkeypatch.setattr(warming, "_examples", lambda: {first: examples.pop(first), **examples})
+    monkeypatch.setattr(warming, "_when_compiling", compiles.append)
+    monkeypatch.setattr(warming, "_fit_weights", lambda: None)
+    monkeypatch.setattr(warming, "QUESTIONS", dict.fromkeys(QUESTIONS, Asked()))
+    monkeypatch.setattr(warming, "subprocess", SimpleNamespace(Popen=Process, PIPE=-1, DEVNULL=-3))
+    ahead = warming.Warming()
+    for question in QUESTIONS:
+        ahead.finish(question, lambda *step: None)
+    assert started == [part] and waited == ["classes"] * (part == "classes")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", ["weights", "classes"])
+def test_the_other_process_ends_by_itself_or_with_its_parent(part):
+    command = [sys.executable, "-m", "vanishing.app.warming", part]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        if part == "classes":
+            process.stdin.close()
+        assert process.wait(120) == int(part == "classes")
+        assert process.stderr.read() == b""
 
 
 def test_all_words_are_said():

@@ -109,6 +109,27 @@ def test_a_table_is_described_with_what_helps(tmp_path):
     json.dumps(description.to_dict())
 
 
+def test_a_line_of_names_that_is_in_doubt_has_remedies(tmp_path):
+    path = tmp_path / "titled.csv"
+    path.write_text("operator,Smith\np,V,T\n1,2,3\n3,4,5\n")
+    problem = describe(path).problems[0]
+    assert [(r.option, r.value) for r in problem.remedies] == [("header_row", 2), ("header_row", 1)]
+    assert problem.remedies[0].label == "The names are in line 2"
+    with pytest.raises(TableError) as error:
+        read(path).reading.opened(path).refuse_doubt()
+    assert error.value.remedies[0] == ("header_row", 2)
+
+
+def test_unix_times_and_a_line_of_units_are_described_as_they_are(tmp_path):
+    path = tmp_path / "runs.csv"
+    lines = [f"{1_700_000_000 + i / 10};{i},25" for i in range(30)]
+    path.write_text("\n".join(["t;x", "s;m", *lines]))
+    description = describe(path)
+    t = description.columns[0]
+    assert (t.low, t.high, t.suspicion) == ("1700000000", "1700000002.9", "")
+    assert any("numbers such as '0,25'" in problem.sentence for problem in description.problems)
+
+
 def test_a_long_table_is_described_by_its_first_rows(tmp_path):
     path = tmp_path / "long.csv"
     np.savetxt(path, np.arange(120_000).reshape(60_000, 2), "%d", ",", header="a,b", comments="")

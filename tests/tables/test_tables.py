@@ -444,3 +444,15 @@ def test_labels_of_later_blocks_are_of_the_kind_of_the_first(tmp_path, first, la
             list(blocks)
     else:
         assert [labels.tolist() for _, labels in blocks][1] == expected
+
+
+def test_a_cell_that_is_far_away_makes_no_rows_between(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (("p", "V"), (1, 2), (3, 4)):
+        book.active.append(row)
+    book.active.cell(1_000_000, 16_000, "forgotten")
+    book.save(tmp_path / "far.xlsx")
+    table = open_table(tmp_path / "far.xlsx")
+    assert table.names == ["p", "V"] and len(table.rows) == 3
+    assert table.lines([2]) == {2: "row 1000000 of the sheet"}

@@ -43,7 +43,7 @@ class Folders:
             try:
                 path = (folder / name).resolve()
                 is_below = path.is_relative_to(folder) and path.is_file()
-            except (OSError, ValueError):  # such as a loop of links, or a NUL in the name
+            except (OSError, ValueError, RuntimeError):  # loops of links, or a NUL in the name
                 continue
             if is_below:
                 return path

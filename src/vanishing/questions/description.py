@@ -167,6 +167,8 @@ def _remedy(option: str, value) -> Remedy:
         return Remedy(option, value, f"Leave {value!r} out")
     if option == "id":
         return Remedy(option, value, f"{value!r} names the rows")
+    if option == "header_row":
+        return Remedy(option, value, f"The names are in line {value}")
     known: dict[str, Option] = {entry.name: entry for entry in READING}
     return Remedy(option, value, _LABELS.get((option, value), f"{known[option].label}: {value}"))
 
@@ -218,10 +220,10 @@ def _column(table, place: int, name: str, cells: list[ColumnCells], reading) -> 
     counts = np.histogram(known, _BINS)[0]
     ends = [int(np.nanargmin(numbers)), int(np.nanargmax(numbers))]
     kind = {FlagColumn: "flag", DateColumn: "date"}.get(type(column), "number")
-    low, high = (
-        f"{numbers[end]:.6g}" if kind == "number" else str(own.at(np.array([end]))[0])
-        for end in ends
-    )
+    if kind == "number":
+        low, high = _written(*numbers[ends])
+    else:
+        low, high = (str(own.at(np.array([end]))[0]) for end in ends)
     return ColumnDescription(
         name,
         kind,
@@ -234,6 +236,15 @@ def _column(table, place: int, name: str, cells: list[ColumnCells], reading) -> 
         (),
         "the same on all rows" if low == high and len(known) > 1 else suspicion,
     )
+
+
+def _written(low: float, high: float) -> tuple[str, str]:
+    """Write the ends of a range with as many digits as tell them apart, such as Unix times."""
+    size, span = max(abs(low), abs(high)), high - low
+    digits = 6
+    if 0 < span < size:
+        digits = min(17, max(digits, 3 + int(np.ceil(np.log10(size / span)))))
+    return f"{low:.{digits}g}", f"{high:.{digits}g}"
 
 
 def _text(name: str, cells: ColumnCells, suspicion: str, found: Recognition) -> ColumnDescription:

@@ -79,8 +79,12 @@ def reading(path):
             reason = "a quote is opened and not closed (EOF inside string)"
         else:
             reason = " ".join(str(error).split()).removesuffix(".")
-        remedy = "--encoding utf-16, if that is what it is." if "NUL" in reason else ""
-        raise TableError(f"{path} cannot be read: {reason}.", remedy=remedy) from error
+        has_nul = "NUL" in reason
+        raise TableError(
+            f"{path} cannot be read: {reason}.",
+            remedy="--encoding utf-16, if that is what it is." if has_nul else "",
+            remedies=[("encoding", "utf-16")] if has_nul else (),
+        ) from error
 
 
 def listed(values, limit=5) -> str:

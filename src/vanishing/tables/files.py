@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from vanishing.tables.errors import LISTED, TableError, reading
+from vanishing.tables.problems import Problem
 
 ROWS = 100_000  # of a block
 _CELLS = 400_000  # of a block of a table as it comes: text among numbers turns few rows into text
@@ -55,7 +56,7 @@ class FileTable:
         As they are in the file: a name may be empty, or occur twice.
     notes : list of str
         What a user should know about how the file was read.
-    doubt : str
+    doubt : Problem
         Why it is not certain which line has the names, and which option says so; mostly empty.
     too_long : dict of int to int
         The number of fields of each row that has more fields than there are names; rows are counted
@@ -70,7 +71,7 @@ class FileTable:
         self.path = path
         self.layout = layout
         self.notes: list[str] = []
-        self.doubt = ""
+        self.doubt = Problem("")
         self.too_long: dict[int, int] = {}
         self.names = self._names()
         self.places: dict[str, list[int]] = defaultdict(list)
@@ -131,7 +132,7 @@ class FileTable:
     def refuse_doubt(self):
         """Raise TableError if it is not known which line has the names."""
         if self.doubt:
-            raise TableError(f"{self.path}, {self.doubt}")
+            raise TableError(f"{self.path}, {self.doubt}", remedies=self.doubt.remedies)
 
     @property
     def block_rows(self) -> int:

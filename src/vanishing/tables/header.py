@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.tables.cells import as_float, is_missing, is_value
+from vanishing.tables.problems import Problem
 
 
 class Heading(NamedTuple):
@@ -63,11 +64,13 @@ def common_width(lines: Sequence[Sequence[str]]) -> int:
     return max(counts, key=lambda width: (counts[width], width), default=0)
 
 
-def doubt_of(what: str, number: int, first: int) -> str:
+def doubt_of(what: str, number: int, first: int) -> Problem:
     """Return a message that the names may be in line ``number``, not in the first one."""
-    return (
+    return Problem(
         f"the names may be in {what} {number}, below what may be a title. --header-row {number} "
-        f"says so, --header-row {first} takes {what} {first} for the names."
+        f"says so, --header-row {first} takes {what} {first} for the names.",
+        ("header_row", number),
+        ("header_row", first),
     )
 
 

@@ -188,7 +188,7 @@ def _numbers(name, cells: ColumnCells, is_number, odd, choices) -> Recognition |
         most = max(readable.values())
         if most > plain + with_unit and 2 * most > total:
             signs = tuple(sign for sign, count in readable.items() if count == most)
-            example = next(t for t in odd if math.isnan(measured(t, None)[0]))
+            example = next(t for t in odd if _share({t: 1}, signs[0]) > _share({t: 1}, None))
             return Recognition(decimals=signs, example=shortened(example))
     if 2 * with_unit > total and len(units) == 1:
         (unit,) = units

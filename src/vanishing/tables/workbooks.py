@@ -33,6 +33,9 @@ class WorkbookTable(FileTable):
 
     def _names(self):
         with self._book() as book:
+            for sheet in book.worksheets:
+                # Up to a cell that is far away, all rows would be as wide as the sheet.
+                sheet.reset_dimensions()
             # Rows that have values, each with its number in the sheet, counted from 1.
             sheets = {
                 sheet.title: [

@@ -62,6 +62,12 @@ async function ask(question, options) {
   if (answer) showAnswer(answer, actions, { isChecked: "check" in options });
 }
 
+// Another table is most likely written as this one is; which rows and columns are meant may differ.
+function layoutOf(reading) {
+  const layout = ["missing", "decimal", "separator", "encoding", "header", "header_row"];
+  return Object.fromEntries(Object.entries(reading).filter(([name]) => layout.includes(name)));
+}
+
 const actions = {
   async choose(answer, place) {
     const task = { task: "choose", answer: answer.answer, place };
@@ -74,11 +80,13 @@ const actions = {
     const task = { task: "write", answer: answer.answer, name };
     return working(t("answer.download", { name }), (work) => run(task, work), { short: true });
   },
-  async apply(answer, file) {
-    const applied = await working(t("table.reading", { name: file.name }), async (work) => {
-      const sent = await send(file, file.name, work);
-      return run({ task: "apply", answer: answer.answer, table: sent.table, reading: {} }, work);
-    });
+  async apply(answer, file, reading = layoutOf(page.reading)) {
+    const again = (changed) => actions.apply(answer, file, changed);
+    const work = async ({ signal, listen }) => {
+      const sent = await send(file, file.name, { signal });
+      return run({ task: "apply", answer: answer.answer, table: sent.table, reading }, { signal, listen });
+    };
+    const applied = await working(t("table.reading", { name: file.name }), work, { reading, again });
     if (applied) showAnswer(applied, actions, { heading: t("answer.apply_heading", { name: file.name }) });
   },
 };

@@ -11,6 +11,7 @@ export function picture({ title, x_label: xLabel, y_label: yLabel, series }) {
   const points = series.filter((one) => one.kind !== "line").flatMap((one) => pointsOf(one, series.indexOf(one)));
   const whole = bounds(series);
   const state = { ...whole, chosen: null };
+  const digits = { x: digitsOf(whole.x0, whole.x1), y: digitsOf(whole.y0, whole.y1) };
   const inner = svg("g");
   const axes = svg("g", { class: "axes" });
   const ring = svg("circle", { r: 7, class: "ring", visibility: "hidden" });
@@ -45,7 +46,7 @@ export function picture({ title, x_label: xLabel, y_label: yLabel, series }) {
   const choose = (point) => {
     if (point === state.chosen) return;
     state.chosen = point;
-    const values = point && { row: point.row, x_label: xLabel, x: number(point.x, 6), y_label: yLabel, y: number(point.y, 6) };
+    const values = point && { row: point.row, x_label: xLabel, x: number(point.x, digits.x), y_label: yLabel, y: number(point.y, digits.y) };
     const words = xLabel === "row" ? "answer.picture_value" : "answer.picture_row";
     told.textContent = point ? t(words, values) : t("answer.picture_none");
     drawing.dataset.row = point ? String(point.row) : "";
@@ -97,6 +98,11 @@ function bounds(series) {
   return { x0, x1, y0, y1 };
 }
 
+// As many digits as tell values of a range apart, such as Unix times.
+function digitsOf(low, high) {
+  return Math.min(15, Math.max(6, 4 + Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(high)) / (high - low)))));
+}
+
 function drawn(one, k, X, Y) {
   if (one.kind === "line") {
     let path = "";
@@ -118,8 +124,18 @@ function ticks(low, high, most) {
   const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw);
   const first = Math.ceil(low / step);
   const count = Math.min(20, Math.floor(high / step) - first + 1);
-  return Array.from({ length: Math.max(0, count) }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+  return Array.from({ length: Math.max(0, count) }, (_, i) => Number(((first + i) * step).toPrecision(15)));
 }
+
+// What numbers at an axis count from, and their digits: from 0, unless that takes too many to read.
+function labels(values) {
+  const step = values.length > 1 ? values[1] - values[0] : Infinity;
+  const size = Math.max(...values.map(Math.abs), 0) / step;
+  const digits = size > 1 ? Math.ceil(Math.log10(size)) + 1 : 1;
+  return digits > 7 ? [values[0], 4] : [0, Math.max(4, digits)];
+}
+
+const since = (label, from) => (from ? `${label} ${from < 0 ? "+" : "-"} ${number(Math.abs(from), 15)}` : label);
 
 function drawnAxes(state, area, X, Y, xLabel, yLabel) {
   const [right, bottom] = [area.x + area.width, area.y + area.height];
@@ -129,15 +145,18 @@ function drawnAxes(state, area, X, Y, xLabel, yLabel) {
     return made;
   };
   const lines = [];
-  for (const x of ticks(state.x0, state.x1, area.width / 75)) {
-    lines.push(svg("line", { x1: X(x), x2: X(x), y1: area.y, y2: bottom }), text(number(x), { x: X(x), y: bottom + 17, "text-anchor": "middle" }));
+  const xs = ticks(state.x0, state.x1, area.width / 75);
+  const ys = ticks(state.y0, state.y1, area.height / 54);
+  const [[xFrom, xDigits], [yFrom, yDigits]] = [xs, ys].map(labels);
+  for (const x of xs) {
+    lines.push(svg("line", { x1: X(x), x2: X(x), y1: area.y, y2: bottom }), text(number(x - xFrom, xDigits), { x: X(x), y: bottom + 17, "text-anchor": "middle" }));
   }
-  for (const y of ticks(state.y0, state.y1, area.height / 54)) {
-    lines.push(svg("line", { x1: area.x, x2: right, y1: Y(y), y2: Y(y) }), text(number(y), { x: area.x - 7, y: Y(y) + 4, "text-anchor": "end" }));
+  for (const y of ys) {
+    lines.push(svg("line", { x1: area.x, x2: right, y1: Y(y), y2: Y(y) }), text(number(y - yFrom, yDigits), { x: area.x - 7, y: Y(y) + 4, "text-anchor": "end" }));
   }
   const middle = area.y + area.height / 2;
-  lines.push(text(xLabel, { x: area.x + area.width / 2, y: HEIGHT - 8, "text-anchor": "middle", class: "label" }));
-  lines.push(text(yLabel, { x: 14, y: middle, "text-anchor": "middle", class: "label", transform: `rotate(-90 14 ${middle})` }));
+  lines.push(text(since(xLabel, xFrom), { x: area.x + area.width / 2, y: HEIGHT - 8, "text-anchor": "middle", class: "label" }));
+  lines.push(text(since(yLabel, yFrom), { x: 14, y: middle, "text-anchor": "middle", class: "label", transform: `rotate(-90 14 ${middle})` }));
   return lines;
 }
 
