@@ -26,8 +26,8 @@ Place = tuple[int, int]  # of an entry: the id of its vector, and its place ther
 def to_sql(model: object, output: str | None = None) -> str:
     r"""Write a fitted model as an expression of SQL over the columns of a table.
 
-    It is standard SQL, as SQLite, PostgreSQL and DuckDB read it. Scaling is part of it. What is
-    used several times and is long has a name in subqueries without a table, so that the text
+    It is standard SQL, as SQLite, PostgreSQL and DuckDB read it. Scaling is part of it. A long
+    value that is used several times has a name in subqueries without a table, so that the text
     remains an expression: ``f"SELECT {to_sql(model)} FROM measurements"``.
 
     Parameters

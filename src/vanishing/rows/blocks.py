@@ -23,7 +23,7 @@ class Blocks:
     source : callable or iterable
         A function of no arguments that returns an iterator over blocks, or an object that can be
         iterated over again and again, such as a list of blocks. A block is an array or a DataFrame
-        of rows; or, where labels or sample weights are needed, a tuple (rows, labels) or (rows,
+        of rows. If labels or sample weights are needed, it is a tuple (rows, labels) or (rows,
         labels, weights), in which labels may be None. All blocks have the same columns and dtype.
         With ``n_jobs`` the threads take blocks in turns, never two at a time.
 
@@ -80,10 +80,10 @@ class Blocks:
         rows : int, default=None
             None means 100,000; with ``device``, as many as keep an accelerator busy.
         device : str, torch.device or callable, default=None
-            Where the rows of a block are sent when it is read, for more rows than an accelerator
-            has memory for: a device of PyTorch, such as "cuda", or a function that copies a NumPy
-            array to a device, such as ``cupy.asarray``. No more than two blocks are on the device
-            at a time, and one more for each further thread.
+            Where the rows of a block are sent when it is read: a device of PyTorch, such as "cuda",
+            or a function that copies a NumPy array to a device, such as ``cupy.asarray``. This is
+            for more rows than an accelerator has memory for. No more than two blocks are on the
+            device at a time, and one more for each further thread.
         """
         n_samples, n_features = X.shape
         if rows is None:
