@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from vanishing.cli.app import command
 from vanishing.cli.console import (
@@ -56,9 +57,8 @@ def parameter(option: Option, panel: str | None = None) -> inspect.Parameter:
         if default is not False:
             names = (f"{option.flag}/--no-{option.flag[2:]}",)
     shown = option.absent or ("" if default in (None, False, True) else str(default)) or False
-    declared = typer.Option(
-        *names, help=option.help, show_default=shown, rich_help_panel=panel, **details
-    )
+    text = escape(option.help)  # rich takes the brackets of flow[t-1] for markup
+    declared = typer.Option(*names, help=text, show_default=shown, rich_help_panel=panel, **details)
     return _parameter(option.name, Annotated[kind | None, declared], default)
 
 

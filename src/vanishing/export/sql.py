@@ -36,9 +36,9 @@ def to_sql(model: object, output: str | None = None) -> str:
         As `to_python` takes it.
     output : str, default=None
         Of a classifier, "decision" (the default with two classes: positive for the second),
-        "label" (the default with more classes) or "probabilities"; of a detector, "decision" (the
-        default: negative for outliers), "score" or "label" (-1 or 1); of all else what there is:
-        "features", "prediction", "residual" or "derivatives".
+        "label" (the default with more classes) or "probabilities". Of a detector, "decision" (the
+        default: negative for outliers), "score" or "label" (-1 or 1). Other models have one output
+        each: "features", "prediction", "residual" or "derivatives".
 
     Returns
     -------
