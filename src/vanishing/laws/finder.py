@@ -267,7 +267,7 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             if groups is None:
                 source = take_rows(self, X, y, sample_weight, y_is="target").on_host()
-                rows = self._rows(source, y)
+                rows = self._rows(source, X if y is None else y)
                 answer = in_given_order(self._answer(rows, self._progress()), source.ask)
             else:
                 rows, answer = self._of_groups(X, y, sample_weight, groups)
