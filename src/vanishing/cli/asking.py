@@ -81,7 +81,7 @@ def out_parameter(question: Question) -> inspect.Parameter:
     """Return ``--out``, whose help says what the endings of names mean."""
     first, *others = question.writes
     words = [f"{', '.join(endings)} for {what}" for endings, what in [first, *others]]
-    help = f"File to write, may be repeated: {'; '.join(words)}; other names mean the first."
+    help = f"File to write, may be repeated: {'; '.join(words)}; any other name: the first."
     declared = typer.Option(
         "--out", help=f"{help} - prints it.", show_default="the screen alone", metavar="FILE"
     )

@@ -83,10 +83,10 @@ def predict(
 
     A classifier gives the label and the decision values; with two classes there is one decision
     value, named after the second class and positive where that is predicted. A detector of outliers
-    gives the score, 1 for outliers and 0 for others, and of outliers the reason, the columns to
-    blame and what was expected of them. The first law that has the column is
-    solved for it; the cell is empty if there is no solution. The column of groups of the fit says
-    which law a row takes. Equations of motion give the derivatives of their columns. Repair and
+    gives the score, 1 for outliers and 0 for others, and for outliers the reason, the columns to
+    blame and their expected values. Laws give the target, or the column that --column names; the
+    cell is empty if there is no solution. The column of groups of the fit decides which law a row
+    takes. Equations of motion give the derivatives of their columns. Repair and
     calibration give the repaired and the calibrated values. Other models give the values of
     their equations or quantities.
 
@@ -202,7 +202,7 @@ def show(
     sympy: Annotated[bool, Option("--sympy", help="Print expressions for sympy.sympify.")] = False,
     json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ):
-    """Print the equations of each class, those with the largest weight first; or laws.
+    """Print the equations of a model; those of a classifier with the largest weights first.
 
     Laws, conserved quantities and equations of motion are always in original units; so are the laws
     of a detector of outliers.
