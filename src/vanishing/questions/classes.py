@@ -3,7 +3,7 @@
 import inspect
 import time
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -170,7 +170,7 @@ def _model(algorithm: str, chosen: dict[str, Any], C, tune: bool, gaps: bool):
     # Where no option of the construction is chosen, a search chooses the oracle, too.
     is_default = not chosen and CONSTRUCTIONS[algorithm] == "OAVI"
     transformer = None if is_default else getattr(vanishing, CONSTRUCTIONS[algorithm])(**chosen)
-    missing = "ignore" if gaps else "error"
+    missing: Literal["ignore", "error"] = "ignore" if gaps else "error"
     if tune:
         return vanishing.VanishingClassifierCV(transformer, cv=_FOLDS, missing=missing)
     given = {} if C is None else {"C": C}

@@ -55,7 +55,8 @@ def prepare_large(
                 texts[role].append(np.array([str(c) for c in part.texts[name]], object)[usable])
             n_rows += len(usable)
             steps.step(f"{n_rows} rows read")
-        file.flush(), places.flush()
+        file.flush()
+        places.flush()
         rows = np.memmap(places, np.int64, "r")
         X = np.memmap(file, np.float64, "r", shape=(len(rows), len(known.names)))
     notes = [note for note in known.notes if "left out" not in note]

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from operator import getitem
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,8 +40,11 @@ class _Rows(NamedTuple):
         """Return columns with the target, of some rows."""
         prepared = self.prepared
         texts = {role: cells[rows] for role, cells in prepared.texts.items()}
-        take = rows_of if is_on_disk(prepared) else getitem
-        X, places = take(prepared.X, rows), take(prepared.rows, rows)
+        X, places = prepared.X, prepared.rows
+        if is_on_disk(prepared):
+            X, places = rows_of(X, rows), rows_of(places, rows)
+        else:
+            X, places = X[rows], places[rows]
         return prepared._replace(X=X, rows=places, texts=texts).frame()
 
 
