@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """How well the pages read: lengths of sentences, and words that make riddles.
 
-``python .ci/prose.py`` measures README.md and docs/*.md, ``python .ci/prose.py COMMIT`` those of a
-commit, and ``python .ci/prose.py --list 30 docs/laws.md`` prints a page's sentences of more than 30
-words and its riddles, with their lines. docs/style.md says how to write instead.
+``python .ci/prose.py`` measures README.md, docs/*.md and the docstrings of the reference,
+``python .ci/prose.py COMMIT`` those of a commit. ``python .ci/prose.py --list 30 docs/laws.md``
+prints a page's sentences of more than 30 words and its riddles, with their lines. docs/style.md
+says how to write instead.
 """
 
 import argparse
+import ast
 import re
 import subprocess
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LONG = 30  # words
+REFERENCE = "docs/api.rst"
 # Generated, or not meant to be read as text.
 NO_PROSE = {"docs/changelog.md", "docs/performance.md", "docs/contributing.md"}
 
@@ -129,13 +132,14 @@ class Measure:
         )
 
 
+def git(*words):
+    """Return what git prints."""
+    command = ["git", *words]
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
 def pages(commit=None):
     """Return the text of each page, by its name, as it is here or in a commit."""
-
-    def git(*words):
-        command = ["git", *words]
-        return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-
     if commit is None:
         found = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
         names = [path.relative_to(ROOT).as_posix() for path in found]
@@ -151,6 +155,35 @@ def pages(commit=None):
     }
 
 
+def reference(commit=None):
+    """Return the docstrings of the names in the reference as one page, here or in a commit."""
+    if commit is None:
+        listed = (ROOT / REFERENCE).read_text(encoding="utf-8")
+        files = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "src").rglob("*.py"))]
+    else:
+        listed = git("show", f"{commit}:{REFERENCE}")
+        names = git("ls-tree", "-r", "--name-only", commit, "src").split()
+        files = [git("show", f"{commit}:{name}") for name in names if name.endswith(".py")]
+    wanted = set(re.findall(r"^   (?:\w+\.)*(\w+)$", listed, re.M))
+    found = []
+    for source in files:
+        for node in ast.parse(source).body:
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name in wanted:
+                methods = [n for n in getattr(node, "body", ()) if isinstance(n, ast.FunctionDef)]
+                public = [method for method in methods if not method.name.startswith("_")]
+                found += [ast.get_docstring(n) or "" for n in (node, *public)]
+    return "\n\n".join(map(plain_docstring, found))
+
+
+def plain_docstring(text):
+    """Return the sentences of a docstring: no examples, references, headings or declarations."""
+    text = re.split(r"^References\n-+$", text, flags=re.M)[0]
+    text = re.sub(r"^ *>>> (?:.+\n?)+", "\n", text, flags=re.M)  # with what they print
+    text = re.sub(r"^.+\n-{3,}$", "\n", text, flags=re.M)
+    text = re.sub(r"^ *[\w., *]+(?: : .*)?\n(?=    )", "\n", text, flags=re.M)
+    return re.sub(r"``.+?``|`[^`]+`", "`code`", text, flags=re.S)
+
+
 def main():
     """Print what is measured."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -160,6 +193,7 @@ def main():
     texts = pages(options.commit)
     if options.list:
         limit, *names = options.list
+        texts |= {REFERENCE: reference(options.commit)}
         for name in names or texts:
             found = sentences(texts[name])
             for sentence in found:
@@ -171,6 +205,7 @@ def main():
     for name, text in texts.items():
         print(f"{name:32} {Measure.of(sentences(text))}")
     print(f"{'all':32} {Measure.of([s for text in texts.values() for s in sentences(text)])}")
+    print(f"{REFERENCE:32} {Measure.of(sentences(reference(options.commit)))}")
 
 
 if __name__ == "__main__":

@@ -87,5 +87,6 @@ print(ConservedQuantities(max_degree=3).fit(columns(bad), groups=bad["run"]).ver
 # fastest where the rods are fast:
 
 display = ConservedQuantitiesDisplay.from_estimator(model, columns(bad), bad["run"], bad["t"])
-display.axes_[0].set(xlabel="time, in s", title="Energy with bad bearings, one line per run")
+display.axes_[0].set_xlabel("time, in s")
+display.axes_[0].set_title("Energy with bad bearings, one line per run", loc="left")
 plt.show()

@@ -103,11 +103,11 @@ def main(arguments=None) -> int:
     except SuiteError as problem:
         print(f"external.py: {problem}", file=sys.stderr)
         return 2
-    report(suite, cases, unreadable)
     if options.json is not None:
         text = json.dumps(record(suite, cases, unreadable), default=float)
         plain = json.loads(text, parse_constant=lambda _: None)  # JSON has no NaN
         options.json.write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
+    report(suite, cases, unreadable)
     if not cases:
         print(f"external.py: {options.folder}: no record could be read.", file=sys.stderr)
         return 2

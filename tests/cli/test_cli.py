@@ -127,6 +127,11 @@ def test_no_command_shows_the_help():
         assert command in result.stdout + result.stderr
 
 
+def test_help_keeps_what_stands_in_brackets():
+    """Rich takes them for markup: the help of --lags ended with "flow"."""
+    assert "flow[t-1]" in "".join(run("outliers", "--help").stdout.split())
+
+
 def test_a_flag_takes_no_value_and_its_help_shows_none():
     printed = run("laws", "--help").stdout
     assert "--robust" in printed and "<bool>" not in printed

@@ -113,6 +113,8 @@ def test_a_model_may_come_on_standard_input(call, tables, monkeypatch):
     predicted = piped("predict", "-", tables["gas"], "--out", "-").stdout.splitlines()
     assert predicted[0] == "p" and len(predicted) == 401
     check_failed(piped("predict", "-", "-"), "Standard input has one file")
+    saved = "{}"
+    check_failed(piped("show", "-"), "- is no model")  # and not the temporary file
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="closed pipes are other errors there")
@@ -158,6 +160,8 @@ def test_predictions_are_shown_where_no_file_is_asked_for(call, tables, tmp_path
     assert answered["n_rows"] == 400 and answered["columns"] == ["p"]
     for both in (["predict", model, tables["gas"]], ["report", model, tables["gas"]]):
         check_failed(call(*both, "--json", "--out", "-"), "both print: choose one")
+        check_failed(call(*both, "--out", tmp_path / "a.json"), "must end with .")
+    check_failed(call("export", model, "--to", "sql", "--out", tmp_path / "a.c"), "end with .sql")
 
 
 def test_commands_about_a_model_print_json_too(call, tables, tmp_path):

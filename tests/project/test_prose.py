@@ -109,6 +109,21 @@ def test_installation_can_be_typed_in_any_shell(prose):
             assert not re.search(r"\bvanishing\b", command), f"{name}: {command}"
 
 
+def test_docstrings_are_read_as_text(prose):
+    text = prose.plain_docstring(
+        "Find ``x : y``.\n\nParameters\n----------\nX : array\n    The rows.\n\n"
+        "Examples\n--------\n>>> 1 + 1\n2\n\nThe end.\n\nReferences\n----------\nA book."
+    )
+    assert [s.text for s in prose.sentences(text)] == ["Find Code.", "The rows.", "The end."]
+
+
+def test_the_reference_keeps_short_sentences(prose):
+    measure = prose.Measure.of(prose.sentences(prose.reference()))
+    assert measure.n_sentences > 1500 and measure.longest <= 60
+    assert measure.long <= 0.02
+    assert measure.n_riddles <= 0.01 * measure.n_sentences
+
+
 def test_pages_keep_short_sentences(prose):
     """As many words as docs/style.md says: new pages are to be read aloud, too."""
     texts = prose.pages()

@@ -525,6 +525,17 @@ def test_labels_of_a_text_are_numbers_where_they_are_numbers(tmp_path, labels, e
     np.testing.assert_array_equal(found, expected)
 
 
+def test_a_law_of_a_file_has_the_name_of_its_target(tmp_path):
+    pytest.importorskip("pandas")
+    a, b = np.random.default_rng(0).uniform(1, 2, (2, 60))
+    path = tmp_path / "t.csv"
+    np.savetxt(path, np.c_[a, b, 3 * a * b], delimiter=",", header="a,b,force", comments="")
+    rows = Blocks.from_csv(path, target="force", rows=25)
+    assert str(vanishing.LawFinder(functions=()).fit(rows).laws_[0]) == "force = 3*a*b"
+    unnamed = Blocks(lambda: iter(rows))
+    assert str(vanishing.LawFinder(functions=()).fit(unnamed).laws_[0]) == "y = 3*a*b"
+
+
 def test_labels_that_are_numbers_first_and_text_later(tmp_path):
     pytest.importorskip("pandas")
     path = tmp_path / "t.csv"

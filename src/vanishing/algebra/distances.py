@@ -15,19 +15,19 @@ from vanishing.algebra.polynomials import Polynomial
 def distance_to_variety(generators: Iterable[Polynomial], X: Table) -> FloatArray:
     """Return a lower bound of the distance of rows to the common zeros of polynomials.
 
-    By Taylor's formula a polynomial g satisfies ``|g(x + d)| >= |g(x)| - sum_h F_h(x) |d|^h``,
-    where F_h is the norm of its terms of order h at x, F_1 that of the gradient. The smallest
-    ``|d|`` at which the right-hand side is zero is Taubin's distance of x to the zeros of g: never
-    more than the true one, equal to ``|g| / |gradient|`` up to second order near the zeros, and
-    finite where the gradient is zero. The common zeros are at least as far away as those of
-    any one of the polynomials, so the largest of their distances is returned. It underestimates
-    where equations have to be balanced against each other: by up to the square root of c for c
-    equations with orthogonal gradients.
+    By Taylor's formula a polynomial g satisfies ``|g(x + d)| >= |g(x)| - sum_h F_h(x) |d|^h``. Here
+    F_h is the norm of its terms of order h at x, and F_1 that of the gradient. The smallest ``|d|``
+    at which the right-hand side is zero is Taubin's distance of x to the zeros of g. It is never
+    more than the true one. Near the zeros it equals ``|g| / |gradient|`` up to second order, and it
+    is finite where the gradient is zero. The common zeros are at least as far away as those of any
+    one of the polynomials, so the largest of their distances is returned. It underestimates where
+    equations have to be balanced against each other: by up to the square root of c for c equations
+    with orthogonal gradients.
 
-    Unlike the length of a Gauss-Newton step, ``|J^+ g|`` with the Jacobian J, this is not zero at
-    points that are far from all zeros but where moving does not help to first order (the centre
-    of a circle), does not explode where gradients are nearly dependent, and makes sense for
-    generators that have no common zeros at all, as those of noisy data.
+    Compare the length of a Gauss-Newton step, ``|J^+ g|`` with the Jacobian J. Unlike that, this
+    distance is not zero at points far from all zeros where moving does not help to first order (the
+    centre of a circle). It does not explode where gradients are nearly dependent. And it makes
+    sense for generators without common zeros, as those of noisy data.
 
     Parameters
     ----------

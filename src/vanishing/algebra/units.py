@@ -120,9 +120,9 @@ def digits_in_original_units(
 def digits_that_matter(original: Polynomial, scale: Vector, offset: Vector) -> np.ndarray:
     """Return how many digits each coefficient of an equation needs.
 
-    So many that rounding all of them changes the difference of the two sides, wherever scaled
-    columns are in [0, 1], by at most a tenth of its root mean square on the rows of the fit; but no
-    more than six digits of the largest leading term there.
+    So many that rounding changes the difference of the two sides by at most a tenth of its root
+    mean square on the rows of the fit, wherever scaled columns are in [0, 1]. The largest leading
+    term has at most six digits.
 
     Parameters
     ----------

@@ -12,9 +12,9 @@ from vanishing.constructions.oavi import stopping_degree
 def log_order_ideals(n_features: int, k: int) -> float:
     """Bound the logarithm of the number of order ideals of k terms (Lemma 4.11).
 
-    ``log(n^k k!)``. The paper's induction gives ``n^(k-1) (k-1)!`` as well. It never uses that all
-    divisors of a term are there, only that some term times a variable yields it: the bound holds
-    for the sets O that the border basis border ("bb") builds, too, which need not be order ideals.
+    ``log(n^k k!)``. The paper's induction gives ``n^(k-1) (k-1)!`` as well. It uses only that each
+    term is a variable times another term, not that all divisors are there. So the bound also holds
+    for the sets O that the border basis border ("bb") builds, which need not be order ideals.
 
     Parameters
     ----------
@@ -74,9 +74,10 @@ def max_size(psi: float, n_features: int) -> int:
 
     For rows in [0, 1]^n, not [-1, 1]^n, the border "gb", no bound on the degree below D, and an
     exact oracle that is unbounded or has ``tau >= (3/2)^D`` (``tau="auto"``). Then a border term of
-    degree D leads a generator, because the product of t_i - 1/2 over its factors t_i is at most
-    2^-D in absolute value, has coefficients of l1-norm (3/2)^D, and other terms in O only. On
-    [-1, 1]^n it fails: no combination of lower terms comes near t_1 ... t_n on the corners.
+    degree D leads a generator, because the product of t_i - 1/2 over its factors t_i is small: at
+    most 2^-D in absolute value. Its coefficients have the l1-norm (3/2)^D, and its other terms are
+    in O. On [-1, 1]^n it fails: no combination of lower terms comes near t_1 ... t_n on the
+    corners.
 
     Parameters
     ----------

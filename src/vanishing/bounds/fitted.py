@@ -41,11 +41,11 @@ def of(
     - "margin": its error on new rows (`margin_bound`);
     - "margin, by degree": the same, counting terms up to the model's degree, not order ideals.
 
-    Everything that was not fixed before the fit has its price: k, where ``max_terms`` is None; tau,
-    where it is taken afterwards; the degree, in the last bounds; and the margin, or, where ``rho``
-    is given, the size of the weights. Each is rounded up on a grid 1, 2, 4, ... or 2, 4, 8, ...
-    (degrees: 1, 2, 3, ...), and the j-th point of a grid has delta / (j (j + 1)). The bounds hold
-    for whatever polynomials and weights were chosen, by cross-validation of psi and C, too.
+    Everything that was not fixed before the fit has its price: k if ``max_terms`` is None, tau if
+    it is taken afterwards, and the degree in the last bounds. So has the margin, or the size of the
+    weights if ``rho`` is given. Each is rounded up on a grid 1, 2, 4, ... or 2, 4, 8, ... (degrees:
+    1, 2, 3, ...), and the j-th point of a grid has delta / (j (j + 1)). The bounds hold for
+    whatever polynomials and weights were chosen, by cross-validation of psi and C, too.
 
     Parameters
     ----------

@@ -14,8 +14,8 @@ def lipschitz_bound(value: float, degree: int, tau: float, distance: float) -> f
     """Bound a generator at one point by its value at another (Lemma 6.1).
 
     ``|g(y)| <= |g(x)| + d tau ||y - x||_inf`` for any x and y in [-1, 1]^n and any polynomial g of
-    degree d with coefficients of l1-norm at most tau: the l1-norm of its gradient is at most
-    d tau there. No chance is involved, so that tau may be the generator's own l1-norm.
+    degree d with coefficients of l1-norm at most tau. The reason: the l1-norm of its gradient is at
+    most d tau there. No chance is involved, so that tau may be the generator's own l1-norm.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def vanishing_bound(
 
     ``mse + 4 tau^2 sqrt(2 log(2 k n^k k!) / m) + 12 tau^2 sqrt(log(2 / delta) / (2 m))``. With
     probability at least 1 - delta over m independent rows in [-1, 1]^n it holds at once for all
-    polynomials of `rademacher_generators`, however chosen: tau and k are fixed in advance.
+    polynomials of `rademacher_generators`, however chosen. tau and k are fixed in advance.
 
     The paper's proof calls (y, y') -> (y - y')^2 a 2 tau-Lipschitz loss on [-tau, tau]^2, where it
     is 4 tau-Lipschitz, and bounds it by 4 tau^2. Only y' = 0 is needed: there 2 tau is right, and
@@ -217,15 +217,15 @@ def moment_bound(
 ) -> float:
     """Bound the expected mean square of any polynomials on new rows, by their l1-norms.
 
-    ``mse + l1_norm^2 sqrt(2 log(2 C(n + 2d, 2d) / delta) / m)``: not in the paper, and smaller
-    than its bound. The mean square of ``g = sum_i c_i t_i`` is ``sum_ij c_i c_j mean(t_i t_j)``, so
-    that its mean and its expectation differ by at most ||c||_1^2 times the largest error of a
-    moment; there are fewer than C(n + 2d, 2d) moments of degree 2d or less, each the mean of m
-    values in [-1, 1], and Hoeffding's inequality bounds all their errors at once.
+    ``mse + l1_norm^2 sqrt(2 log(2 C(n + 2d, 2d) / delta) / m)``: not in the paper, and smaller than
+    its bound. The mean square of ``g = sum_i c_i t_i`` is ``sum_ij c_i c_j mean(t_i t_j)``. So its
+    mean and its expectation differ by at most ||c||_1^2 times the largest error of a moment. There
+    are fewer than C(n + 2d, 2d) moments of degree 2d or less, each the mean of m values in [-1, 1].
+    Hoeffding's inequality bounds all their errors at once.
 
     With probability at least 1 - delta it holds for all polynomials of degree at most d, each with
-    its own l1-norm: tau and k need not be fixed in advance, or at all, and the polynomials may
-    come from any algorithm. The degree is fixed in advance.
+    its own l1-norm. tau and k need not be fixed in advance, or at all. The polynomials may come
+    from any algorithm. The degree is fixed in advance.
 
     Parameters
     ----------
@@ -317,7 +317,7 @@ def margin_bound(
 
     ``margin_loss + (4 Lambda tau / rho) sqrt(2 log(2 k n^k k!) / m) + 3 sqrt(log(2/delta) / (2m))``
     With probability at least 1 - delta over m independent rows in [-1, 1]^n with their labels it
-    holds at once for all decision functions of `rademacher_pipeline`; tau, k, Lambda and rho are
+    holds at once for all decision functions of `rademacher_pipeline`. tau, k, Lambda and rho are
     fixed in advance. Only Lambda tau / rho matters: dividing all weights by a number and the margin
     by the same changes nothing.
 

@@ -56,7 +56,7 @@ class EllipsoidCalibration(Savable, RowTransformer, TransformerMixin, BaseEstima
     is_determined_ : bool
         Whether the readings determine the ellipsoid.
     verdict_ : str
-        That in a sentence: how sure the centre is, or what is missing.
+        The same in a sentence: the error of the centre, or the reason why there is none.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from vanishing.cli.app import command
 from vanishing.cli.console import (
@@ -56,9 +57,8 @@ def parameter(option: Option, panel: str | None = None) -> inspect.Parameter:
         if default is not False:
             names = (f"{option.flag}/--no-{option.flag[2:]}",)
     shown = option.absent or ("" if default in (None, False, True) else str(default)) or False
-    declared = typer.Option(
-        *names, help=option.help, show_default=shown, rich_help_panel=panel, **details
-    )
+    text = escape(option.help)  # rich takes the brackets of flow[t-1] for markup
+    declared = typer.Option(*names, help=text, show_default=shown, rich_help_panel=panel, **details)
     return _parameter(option.name, Annotated[kind | None, declared], default)
 
 
@@ -81,7 +81,7 @@ def out_parameter(question: Question) -> inspect.Parameter:
     """Return ``--out``, whose help says what the endings of names mean."""
     first, *others = question.writes
     words = [f"{', '.join(endings)} for {what}" for endings, what in [first, *others]]
-    help = f"File to write, may be repeated: {'; '.join(words)}; other names mean the first."
+    help = f"File to write, may be repeated: {'; '.join(words)}; any other name: the first."
     declared = typer.Option(
         "--out", help=f"{help} - prints it.", show_default="the screen alone", metavar="FILE"
     )
@@ -138,6 +138,12 @@ def input_file(path: Path, stack: ExitStack) -> Path:
     start = sys.stdin.buffer.read(4)
     kind = {b"PAR1": ".parquet", b"PK\x03\x04": ".xlsx"}.get(start, ".csv")
     kept = Path(stack.enter_context(tempfile.TemporaryDirectory()), f"stdin{kind}")
+
+    def name_as_typed(_kind, error, _traceback):
+        if error is not None and error.args:
+            error.args = (str(error.args[0]).replace(str(kept), "-"), *error.args[1:])
+
+    stack.push(name_as_typed)
     with kept.open("wb") as file:
         file.write(start)
         shutil.copyfileobj(sys.stdin.buffer, file)
@@ -155,18 +161,24 @@ def check_files(outs: Iterable[Path], question: Question, json: bool, *inputs: P
     """Exit with a sentence, before any work, where files cannot be written."""
     outs = list(outs)
     written = [path for path in outs if not is_stdout(path)]
-    known = {ending for other in QUESTIONS.values() for ending in other.endings()}
     for path in written:
         check_output(path, *(other for other in inputs if not is_stdout(other)))
-        name, own = path.name.lower(), question.endings()
-        if not name.endswith(tuple(own)) and (
-            name.endswith(tuple(known)) or question.name == "rules"
-        ):
-            fail(f"{path} must end with one of {' '.join(own)}.")
+        check_ending(path, question.endings(), others=question.name != "rules")
     if len(set(written)) < len(written):
         fail("Two files to write have the same name: give two names.")
     if len(outs) - len(written) + json > 1:
         fail(BOTH_PRINT)
+
+
+def check_ending(path: Path, own: Iterable[str], *, others: bool = True) -> None:
+    """Exit with a sentence if the ending of a name means another kind of file.
+
+    ``others`` are endings without a meaning, as in ``laws.txt``: they are allowed, or not.
+    """
+    known = {ending for question in QUESTIONS.values() for ending in question.endings()}
+    name, own = path.name.lower(), tuple(own)
+    if not name.endswith(own) and (not others or name.endswith(tuple(known))):
+        fail(f"{path} must end with {'one of ' * (len(own) > 1)}{' '.join(own)}.")
 
 
 def deliver(answer: Answer, wanted: Mapping[Path, str]) -> list[Path]:

@@ -10,7 +10,14 @@ from typer import Argument, Option, echo
 
 from vanishing.algebra.writing import printable
 from vanishing.cli.app import command
-from vanishing.cli.asking import Data, input_file, input_files, reading_parameters, table_of
+from vanishing.cli.asking import (
+    Data,
+    check_ending,
+    input_file,
+    input_files,
+    reading_parameters,
+    table_of,
+)
 from vanishing.cli.console import (
     BOTH_PRINT,
     check_output,
@@ -76,17 +83,17 @@ def predict(
 
     A classifier gives the label and the decision values; with two classes there is one decision
     value, named after the second class and positive where that is predicted. A detector of outliers
-    gives the score, 1 for outliers and 0 for others, and of outliers the reason, the columns to
-    blame and what was expected of them. The first law that has the column is
-    solved for it; the cell is empty if there is no solution. The column of groups of the fit says
-    which law a row takes. Equations of motion give the derivatives of their columns. Repair and
+    gives the score, 1 for outliers and 0 for others, and for outliers the reason, the columns to
+    blame and their expected values. Laws give the target, or the column that --column names; the
+    cell is empty if there is no solution. The column of groups of the fit decides which law a row
+    takes. Equations of motion give the derivatives of their columns. Repair and
     calibration give the repaired and the calibrated values. Other models give the values of
     their equations or quantities.
 
     Columns that the model does not know are ignored; the others are treated as in the fit. A row
     that cannot be used gets empty cells.
     """
-    _check_file(out, json, model, data)
+    _check_file(out, ".csv", json, model, data)
     with ExitStack() as stack, progress("Predicting"):
         file = input_files(model, data, stack)
         answer = apply(file, table_of(data, typed, stack), column=column, std=std)
@@ -134,7 +141,7 @@ def report(
     column of runs, or equations of motion, which need one of times. Without labels, a report on a
     classifier has no errors.
     """
-    _check_file(out, json, model, data)
+    _check_file(out, ".html", json, model, data)
     with ExitStack() as stack:
         file = input_files(model, data, stack)
         table = table_of(data, typed, stack)
@@ -143,12 +150,13 @@ def report(
             _finish(answer, out, json)
 
 
-def _check_file(out: Path | None, json: bool, *inputs: Path) -> None:
+def _check_file(out: Path | None, ending: str, json: bool, *inputs: Path) -> None:
     """Exit with a sentence, before any work, where a file cannot be written."""
     if out is None:
         return
     if not is_stdout(out):
         check_output(out, *inputs)
+        check_ending(out, [ending])
     elif json:
         fail(BOTH_PRINT)
 
@@ -194,7 +202,7 @@ def show(
     sympy: Annotated[bool, Option("--sympy", help="Print expressions for sympy.sympify.")] = False,
     json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ):
-    """Print the equations of each class, those with the largest weight first; or laws.
+    """Print the equations of a model; those of a classifier with the largest weights first.
 
     Laws, conserved quantities and equations of motion are always in original units; so are the laws
     of a detector of outliers.
@@ -272,6 +280,7 @@ def export(
         fail(f"--to must be one of {' '.join(LANGUAGES)}; got {to!r}.")
     if not is_stdout(out):
         check_output(out, model)
+        check_ending(out, [LANGUAGES[to].ending])
     elif not LANGUAGES[to].is_text:
         fail(f"--to {to} needs --out: a file such as model{LANGUAGES[to].ending}.")
     with ExitStack() as stack:

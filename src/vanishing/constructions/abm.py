@@ -28,10 +28,10 @@ from vanishing.constructions.ideal import savable
 class ABM(FitsMoments):
     """Generators of the approximate vanishing ideal by smallest singular vectors.
 
-    For each border term u in DegLex order ABM asks for the unit vector of coefficients over O and
-    u whose polynomial has the smallest mean square on the rows: the smallest singular vector of
-    [O(X), u(X)]. If that mean square is at most psi the polynomial is a generator, with
-    coefficients of l2-norm 1; otherwise u joins O.
+    For each border term u in DegLex order ABM takes the smallest singular vector of [O(X), u(X)]:
+    among unit vectors of coefficients over O and u, its polynomial has the smallest mean square on
+    the rows. If that mean square is at most psi the polynomial is a generator, with coefficients of
+    l2-norm 1; otherwise u joins O.
 
     Limbeck's BB-ABM, which solves least squares instead, is ``OAVI(oracle="ls", border="bb")``.
 
@@ -51,17 +51,18 @@ class ABM(FitsMoments):
     feature_order : {"given", "pearson", "rev_pearson"}, default="given"
         Order of the variables in DegLex.
     normalization : {"coefficients", "gradient"}, default="coefficients"
-        What is 1 of a generator: the l2-norm of its coefficients, or the mean squared length of
-        its gradient on the rows. With "gradient" the mean square of a generator is, to first order,
-        the mean squared distance of the rows from its zeros, and psi a bound on that: any number,
-        in the squared unit of the columns. Generators are then the same, up to a factor, when all
+        What is 1 of a generator: the l2-norm of its coefficients, or the mean squared length of its
+        gradient on the rows. With "gradient" the mean square of a generator is, to first order, the
+        mean squared distance of the rows from its zeros. psi bounds this distance: any number, in
+        the squared unit of the columns. Generators are then the same, up to a factor, when all
         columns are multiplied by a number and psi by its square.
     noise : float or array-like of shape (n_features,), default=None
         Standard deviation of the noise, of all columns or of each; needs
-        ``normalization="gradient"``. Distances are then measured in these: what is 1 of a generator
-        is the mean of ``sum_j noise_j^2 (dg/dx_j)^2``, and psi is a multiple of the variance of the
-        noise. A law below the noise has a mean square of about 1, so that psi is best a little
-        larger, such as 2. A column with 0 counts as one with 1e-4 of the largest noise.
+        ``normalization="gradient"``. Distances are then measured in units of the noise. Generators
+        are scaled so that the mean of ``sum_j noise_j^2 (dg/dx_j)^2`` is 1, and psi is a multiple
+        of the variance of the noise. A law below the noise has a mean square of about 1, so that
+        psi is best a little larger, such as 2. A column with 0 counts as one with 1e-4 of the
+        largest noise.
     remove_redundant : bool, default=False
         Whether generators are removed whose gradients lie in the span of those of earlier ones, on
         the rows: near these they have no zeros fewer. What is left describes the rows, and is no

@@ -26,8 +26,8 @@ class AVI(IdealTransformer):
     """Generators of the approximate vanishing ideal by the kernel of a whole degree.
 
     For each degree AVI takes the singular vectors of the evaluated border terms and O whose
-    polynomials have a mean square of at most psi, and brings them into a stabilised reduced row
-    echelon form: the pivots are the leading terms, all other border terms join O. That is repeated
+    polynomials have a mean square of at most psi. It brings them into a stabilised reduced row
+    echelon form. The pivots are the leading terms; all other border terms join O. That is repeated
     until O has no such singular vectors of its own. Generators have coefficients of l2-norm 1.
 
     Parameters

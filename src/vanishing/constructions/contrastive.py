@@ -57,9 +57,9 @@ class ContrastiveVanishing(MonomialTransformer):
     square over the unit cube, which columns are best scaled into: rows that have not been seen may
     be anywhere. With a larger psi a polynomial has to vanish more clearly to be no work of chance.
     Generators have mean square 1 on the others, background included, and come in the order of their
-    quotients; those whose quotient is below 1 are kept. Polynomials that vanish at knots, where
-    some are asked for, come after them, with mean square 1 on all rows; each is a generator of the
-    class on which it is smallest, relative to the others.
+    quotients; those whose quotient is below 1 are kept. Polynomials that vanish at knots, if you
+    ask for them, come last, with mean square 1 on all rows. Each is a generator of the class on
+    which it is smallest, relative to the others.
 
     `VanishingFeatures` and the classifiers show it all classes. Fitted to rows alone it compares
     them with the unit cube.

@@ -51,7 +51,7 @@ class OAVI(FitsMoments):
         Steps an oracle may take for one border term.
     max_degree : int, default=10
         Largest degree of a generator. From 10 on, with `certify` and `refit`, the fit ends before a
-        border of more than 20,000 terms that has more than 20 for each row, and says so: 500
+        border that has more than 20,000 terms and more than 20 for each row, and says so. 500
         columns have 125,000 products. A smaller ``max_degree`` is taken at its word.
     max_terms : int or None, default=None
         Largest number of terms in O, the monomials that all generators together are made of. The

@@ -21,12 +21,12 @@ class VCA(GeneratorTransformer):
     """Generators of the approximate vanishing ideal by vanishing component analysis.
 
     VCA knows no monomials. It keeps components F, orthonormal with respect to the mean over the
-    rows: F_0 is the constant, and the candidates of degree d are the products of components in
-    F_1 and in F_{d-1} (the columns for d = 1). The residuals of the candidates after projection
-    on all components of lower degrees are combined into uncorrelated ones, which are normalised:
-    those with a mean square of at most psi are generators, the others, divided by the root of it,
-    are F_d. Combinations of candidates that are zero as polynomials are left out, unless all is
-    to be as published.
+    rows: F_0 is the constant, and the candidates of degree d are the products of components in F_1
+    and in F_{d-1} (the columns for d = 1). The candidates are projected on all components of lower
+    degrees. Their residuals are combined into uncorrelated ones, which are normalised. Those with a
+    mean square of at most psi are generators; the others, divided by the root of it, are F_d.
+    Combinations of candidates that are zero as polynomials are left out, unless all is to be as
+    published.
 
     Neither the order of the columns nor rotations of them matter, except with coefficients as the
     unit, which rotations change. The generators are not sparse.
@@ -37,28 +37,28 @@ class VCA(GeneratorTransformer):
         Largest mean squared value of a generator on the training rows; 0 means exact up to
         rounding. At least 0, and below 1 unless ``normalization="gradient"``.
     max_degree : int, default=3
-        Largest degree of a generator. With k components of degree 1, degree d has up to
-        ``(k + d - 1)! / d! / (k - 1)!`` candidates, and an eigenvalue problem of that size: raise
-        it where columns are few.
+        Largest degree of a generator. Degree d has up to ``(k + d - 1)! / d! / (k - 1)!``
+        candidates, with k components of degree 1, and an eigenvalue problem of that size. Raise it
+        if columns are few.
     max_terms : int or None, default=None
         Largest number of components in F, with the constant. The fit stops, with a warning, before
         it would be exceeded.
     normalization : {"gradient", "coefficients", "l2", "unit"}, default="gradient"
-        What is 1 of a generator. "gradient": the mean squared length of its gradient on the rows,
-        so that its mean square is, to first order, the mean squared distance of the rows from its
-        zeros. psi bounds that in every degree, and is any number, in the squared unit of the
-        columns: the generators are the same, up to a factor, when all columns are multiplied by a
-        number and psi by its square. "coefficients": the l2-norm of its coefficients on monomials,
+        What is 1 of a generator. "gradient": the mean squared length of its gradient on the rows.
+        Its mean square is then, to first order, the mean squared distance of the rows from its
+        zeros. Psi bounds that in every degree, and is any number, in the squared unit of the
+        columns. If all columns are multiplied by a number and psi by its square, the generators
+        stay the same, up to a factor. "coefficients": the l2-norm of its coefficients on monomials,
         as `ABM` has it. psi then means the same in every degree for columns that are scaled into
         [0, 1] or [-1, 1]. Candidates are expanded into all monomials of their degree. "l2": the
         l2-norm of its coefficients on the candidates. As these have mean squares of about 1 from
-        degree 2 on, psi is there relative to the spread of the rows: little vanishes, and F grows
-        until it interpolates the rows unless max_degree or max_terms bound it. "unit": as
-        published. The l2-norm of the coefficients is 1, and so are
-        the sums of squares of the components over the m rows (F_0 is ``1 / sqrt(m)``), so that from
-        degree 2 on mean squares are 1 / m^2 of those of "l2", and more rows make more vanish. All
-        products of F_1 and F_{d-1} are candidates, repeated ones included: some generators are
-        zero as polynomials. The published ``max_degree=10`` is 9 here.
+        degree 2 on, psi is there relative to the spread of the rows. Little vanishes then: F grows
+        until it interpolates the rows, unless max_degree or max_terms bound it. "unit": as
+        published. The l2-norm of the coefficients is 1, and so are the sums of squares of the
+        components over the m rows (F_0 is ``1 / sqrt(m)``). From degree 2 on mean squares are
+        therefore 1 / m^2 of those of "l2", and more rows make more vanish. All products of F_1 and
+        F_{d-1} are candidates, repeated ones included: some generators are zero as polynomials. The
+        published ``max_degree=10`` is 9 here.
     remove_redundant : bool, default=False
         Whether generators are removed whose gradients lie in the span of those of earlier ones, on
         the rows: near these they have no zeros fewer. What is left describes the rows, and is no

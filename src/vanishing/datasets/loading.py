@@ -30,7 +30,7 @@ def load(
 def load(name, *, data_home=None, return_X_y=False):
     """Load one of the paper's data sets from a local file or from OpenML.
 
-    The file ``<name>.csv.gz`` or ``<name>.csv`` is looked for in `data_home`, then in the folder
+    The file ``<name>.csv.gz`` or ``<name>.csv`` is read from `data_home`, or else from the folder
     that the environment variable ``VANISHING_DATA`` names. Where there is none, the data set is
     fetched from OpenML with `sklearn.datasets.fetch_openml` and kept in scikit-learn's cache, from
     which later calls read it. Values are raw: scale them, for example with
@@ -66,9 +66,9 @@ def load(name, *, data_home=None, return_X_y=False):
     Raises
     ------
     ValueError
-        If `name` is unknown, or the file or download is not this data set: its shape, the number
-        of rows of each class and, for a download, the mean of the first column in each class are
-        checked.
+        If `name` is unknown, or the file or download is not this data set. Its shape and the number
+        of rows of each class are checked, and for a download the mean of the first column in each
+        class.
     FileNotFoundError
         If there is no such file in any of the places and OpenML cannot be reached.
 

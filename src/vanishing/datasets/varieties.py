@@ -177,8 +177,8 @@ def make_variety(
 
     Points that are uniform in a box are moved onto the zero set by Newton's method with steps of
     minimum norm, and those that end inside the box are kept. They satisfy the equations up to
-    rounding, but are **not** uniform on the zero set: parts that are close to more of the box get
-    more points, and of a finite zero set each point is drawn many times.
+    rounding, but are **not** uniform on the zero set. Parts that are close to more of the box get
+    more points, and each point of a finite zero set is drawn many times.
 
     Parameters
     ----------

@@ -74,18 +74,18 @@ class Law(FittedTerms):
     units : Units, default=None
         Of the columns: numbers are then written with theirs.
     offsets : array-like of shape (n_columns,), default=None
-        What is subtracted from each column before terms are evaluated: terms are then powers of
-        ``x0 - 10000``. None means zeros.
+        Numbers that are subtracted from the columns before terms are evaluated: terms are then
+        powers of ``x0 - 10000``. None means zeros.
     formula : Node, default=None
-        The target as an expression in the other columns, where an equation that was checked is
-        to be written and predicted from as it was given, and not from its terms.
+        The target as an expression in the other columns. A checked equation has it, so that it is
+        written and evaluated as it was given, and not from its terms.
     equation : Node, default=None
         What is zero, in the columns and, behind them, the constants.
     constant_covariance : array-like of shape (n_constants, n_constants), default=None
         Of the constants.
     noise : Variance, default=None
-        Variance of what the target is measured with, at what is predicted; without it that is the
-        same everywhere, and follows from ``error``.
+        Variance of the target's noise as a function of the prediction. Without it the variance is
+        the same everywhere, and follows from ``error``.
     group : str, int or float, default=None
         The group of rows that the law is about, where constants differ between groups.
     wrong_rows : sequence of int, default=()
@@ -433,9 +433,9 @@ class Law(FittedTerms):
         Parameters
         ----------
         style : {"text", "latex", "html", "mathml", "sympy", "python", "c", "sql"}, default="text"
-            The first four write an equation with the digits that matter. The others write, with
-            all digits of a number, an expression for a program to read: what the target is, or what
-            is zero where the law holds if there is no target or no closed form.
+            The first four write an equation with the digits that matter. The others write an
+            expression for programs, with all digits of a number. It gives the target. If there is
+            no target or no closed form, it is zero on rows that obey the law.
 
         Returns
         -------
@@ -473,8 +473,8 @@ class Law(FittedTerms):
     def to_python(self) -> str:
         """Return the source of a function ``law`` of columns that needs NumPy alone.
 
-        It takes all columns but the target, in their order, and returns the target; or it takes
-        all and returns the residual, where there is no target or no closed form.
+        It takes all columns but the target, in their order, and returns the target. If there is no
+        target or no closed form, it takes all columns and returns the residual.
         """
         is_solved = self.solution is not None
         arguments = [i for i, name in enumerate(self.names) if not is_solved or name != self.target]

@@ -32,8 +32,8 @@ def listening(callback: Callable[[int, int | None, str], object] | None) -> Iter
     Parameters
     ----------
     callback : callable or None
-        Called as ``callback(done, of, what)``: the number of the step, counted from 1; how many
-        steps there will be if known so far, or None; and a line of text about the step.
+        Called as ``callback(done, of, what)``. They are the number of the step, counted from 1; how
+        many steps there will be, or None if that is unknown; and one line of text about the step.
         It may run in another thread, but never twice at the same time. An exception that it raises
         ends the fit, which leaves the estimator as it was. None: no callback is called inside the
         block, not even that of an outer block.

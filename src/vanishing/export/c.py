@@ -47,14 +47,14 @@ def to_c(model: object, name: str | None = None) -> str:
     source : str
         Of a function of ``const double *x``, the row, whose columns a comment names. Of a
         classifier, ``int predict(const double *x, double *decision)`` returns the place of the
-        predicted class, which a comment names too, and writes the decision values (one of two
-        classes, else one per class) unless ``decision`` is a null pointer; of a detector, it
+        predicted class, which a comment names too. It writes the decision values (one of two
+        classes, else one per class) unless ``decision`` is a null pointer. Of a detector, it
         returns -1 for an outlier and 1 for another row, and writes the decision value. Of a
         transformer, ``void transform(const double *x, double *features)`` writes the features. Of a
-        law, ``double predict(const double *x)`` returns the prediction, or ``residual`` what is
-        zero where the law holds. Of equations of motion, ``void derivatives(const double *x, double
-        *slopes)`` writes the derivative of each column. Where a column is NaN all values are, no
-        class is predicted (-1), and a row is neither an outlier nor not (0).
+        law, ``double predict(const double *x)`` returns the prediction, or ``residual`` a number
+        that is zero if the law holds. Of equations of motion, ``void derivatives(const double *x,
+        double *slopes)`` writes the derivative of each column. Where a column is NaN all values
+        are, no class is predicted (-1), and a row is neither an outlier nor not (0).
 
     See Also
     --------

@@ -123,17 +123,17 @@ def to_python(model: object, name: str | None = None) -> str:
         QuantileTransformer (to a uniform distribution), LogisticRegression and LinearSVC may be
         parts of it.
     name : str, default=None
-        Name of the function; by default "predict" for classifiers and detectors, which have
-        ``decision_function`` and others beside it, and for laws that are solved for a column;
-        "residual" for other laws; "derivatives" for equations of motion; and "transform" for all
-        else.
+        Name of the function. By default it is "predict" for classifiers, for detectors and for laws
+        that are solved for a column, "residual" for other laws, "derivatives" for equations of
+        motion, and "transform" for all else. Classifiers and detectors have ``decision_function``
+        and others, too.
 
     Returns
     -------
     source : str
         Of a module with the function, FEATURE_NAMES, N_FEATURES and, for classifiers, CLASSES. It
-        takes rows whose columns are those of FEATURE_NAMES, in this order: of a law, all but the
-        one it is solved for; of equations of motion, columns, for order 2 their velocities, and
+        takes rows whose columns are those of FEATURE_NAMES, in this order. A law takes all but the
+        one it is solved for. Equations of motion take columns, for order 2 their velocities, and
         inputs.
 
     See Also

@@ -26,8 +26,8 @@ Place = tuple[int, int]  # of an entry: the id of its vector, and its place ther
 def to_sql(model: object, output: str | None = None) -> str:
     r"""Write a fitted model as an expression of SQL over the columns of a table.
 
-    It is standard SQL, as SQLite, PostgreSQL and DuckDB read it. Scaling is part of it. What is
-    used several times and is long has a name in subqueries without a table, so that the text
+    It is standard SQL, as SQLite, PostgreSQL and DuckDB read it. Scaling is part of it. A long
+    value that is used several times has a name in subqueries without a table, so that the text
     remains an expression: ``f"SELECT {to_sql(model)} FROM measurements"``.
 
     Parameters
@@ -36,9 +36,9 @@ def to_sql(model: object, output: str | None = None) -> str:
         As `to_python` takes it.
     output : str, default=None
         Of a classifier, "decision" (the default with two classes: positive for the second),
-        "label" (the default with more classes) or "probabilities"; of a detector, "decision" (the
-        default: negative for outliers), "score" or "label" (-1 or 1); of all else what there is:
-        "features", "prediction", "residual" or "derivatives".
+        "label" (the default with more classes) or "probabilities". Of a detector, "decision" (the
+        default: negative for outliers), "score" or "label" (-1 or 1). Other models have one output
+        each: "features", "prediction", "residual" or "derivatives".
 
     Returns
     -------

@@ -84,8 +84,8 @@ class ModelPart(NamedTuple):
         """Return the places of the generators, the most important first.
 
         By ``importance``, an array that has one number per generator, as
-        `vanishing.inspection.importances` measures it on rows; where these are the same, or without
-        them, by their largest absolute weight; without weights in the order they were found in.
+        `vanishing.inspection.importances` measures it on rows. Equal ones, or all without it, are
+        ordered by their largest absolute weight. Without weights they keep the order of the search.
         """
         sizes = np.zeros(len(self.generators)) if self.sizes is None else self.sizes
         return np.lexsort((-sizes, -(sizes if importance is None else importance)))

@@ -320,7 +320,7 @@ def law_rows(
         The target.
     column : str, default=None
         The column to predict: by default the target. A law without one is solved for each of its
-        columns; those with a closed form and one solution come first, and among them the column
+        columns. Columns with a closed form and one solution come first. Among them, the column
         whose residuals the others explain least is taken, since the noise may be in it alone.
     groups : array-like of shape (n_samples,), default=None
         The group of each row, of laws by group.
@@ -470,9 +470,9 @@ class Unexplained(NamedTuple):
 def unexplained(rows: LawRows) -> Unexplained:
     """Return what a law leaves unexplained on rows.
 
-    Smooth functions are sums of Legendre polynomials of the column, or its logarithm. What chance
-    reaches is their share in the same residuals with random signs, so that noise which is larger
-    on some rows than on others passes for what it is.
+    Smooth functions are sums of Legendre polynomials of the column, or its logarithm. Chance
+    reaches their share in the same residuals with random signs. So noise that is larger on some
+    rows than on others does not pass for a pattern.
 
     See Also
     --------

@@ -90,7 +90,7 @@ class MotionRows:
 def motion_rows(
     model: ConservedQuantities, X: Table, groups: Labels | None, t: Vector | None = None
 ) -> MotionRows:
-    """Evaluate what was found on the rows of runs.
+    """Evaluate a model of motion on the rows of runs.
 
     Parameters
     ----------

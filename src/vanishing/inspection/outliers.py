@@ -47,8 +47,8 @@ class OutlierRows:
     n_explained : int
         How many of the reasons are those of alarms.
     index : list or None
-        What the rows are called, in their order: numbers, names, or tuples of both. None where they
-        are only counted.
+        Names of the rows, in their order: numbers, texts, or tuples of both. None where they are
+        only counted.
 
     See Also
     --------
@@ -120,7 +120,7 @@ def outlier_rows(
     top : int, default=0
         How many of the oddest rows have reasons even where they are no outliers.
     index : sequence of length n_samples, default=None
-        What the rows are called. None takes the index of a DataFrame, unless that counts from 0.
+        Names of the rows. None takes the index of a DataFrame, unless that counts from 0.
 
     Returns
     -------

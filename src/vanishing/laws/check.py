@@ -69,13 +69,13 @@ def check_law(
     Parameters
     ----------
     equation : str
-        Such as ``"p*V = R*n*T"``; without ``=`` it is what is zero. Numbers, names, ``+ - * /``,
-        ``^`` or ``**``, brackets, pi, and the functions exp, log (or ln), log10, log2, sqrt, cbrt,
-        abs, sign, sin, cos, tan, arcsin, arccos, arctan, sinh, cosh, tanh, arcsinh, arccosh,
-        arctanh and those of `register_function`, each of any expression. Names that are no columns
-        are constants, which are fitted, wherever they stand: ``"u = a*x**b"``,
-        ``"v = V*x**n/(K**n + x**n)"``, ``"y = log(1 + b*x)"``, ``"N = A*2**(-t/T)"``. Columns
-        whose names are no words stand in brackets: ``[heat load (kW)]``.
+        Such as ``"p*V = R*n*T"``. Text without ``=`` is an expression that should be zero. Numbers,
+        names, ``+ - * /``, ``^`` or ``**``, brackets, pi, and the functions exp, log (or ln),
+        log10, log2, sqrt, cbrt, abs, sign, sin, cos, tan, arcsin, arccos, arctan, sinh, cosh, tanh,
+        arcsinh, arccosh, arctanh and those of `register_function`, each of any expression. Names
+        that are no columns are constants, which are fitted, wherever they stand: ``"u = a*x**b"``,
+        ``"v = V*x**n/(K**n + x**n)"``, ``"y = log(1 + b*x)"``, ``"N = A*2**(-t/T)"``. Columns whose
+        names are no words stand in brackets: ``[heat load (kW)]``.
     X : array-like of shape (n_samples, n_features), or frame
         Columns of an array are called x0, x1, ...
     y : array-like of shape (n_samples,), default=None
@@ -98,10 +98,10 @@ def check_law(
     Returns
     -------
     law : Law, or LawsByGroup where there are groups
-        With the fitted numbers, written as the equation is where a column stands alone in it;
-        ``verdict`` says whether it holds (or may hold, where fewer than
-        30 rows are too few to tell), ``constants`` has the constants
-        and their standard errors, and ``lack_of_fit`` what columns still explain of the residuals.
+        The law with the fitted numbers. If a column stands alone in the equation, the law is
+        written as the equation is. ``verdict`` says whether it holds, or "may hold" if fewer than
+        30 rows are too few to decide. ``constants`` has the constants and their standard errors.
+        ``lack_of_fit`` measures how much columns still explain of the residuals.
 
     See Also
     --------

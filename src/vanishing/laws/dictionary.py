@@ -105,7 +105,7 @@ def register_stage(
     Parameters
     ----------
     name : str
-        What the stage is called where ``verbose`` prints it.
+        Name of the stage, which ``verbose`` prints.
     functions : str or sequence of str
         Names of functions that `vanishing.register_function` knows.
     products : bool, default=False

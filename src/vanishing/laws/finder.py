@@ -90,14 +90,14 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
     forms : sequence of str, default=None
         Curves of your own, with constants anywhere, besides the built-in ones: ``"A*x/(K + x)"``. x
         is a column or a combination of columns that matters, z a second one, and every other name
-        is a constant that is fitted. () tries none, not even built-in ones; with ``functions``
+        is a constant that is fitted. () tries no forms, not even built-in ones. With ``functions``
         other than "auto" only yours are tried. They are for laws of a target.
     noise : None, float, array-like of shape (n_columns,) or "estimate", default=None
         None: the target has noise, whose size is estimated, and the columns of X have none. A
         number, or one per column with the target last: the standard deviation of the noise in each
-        column (errors in variables); that of the target is estimated where it is left out.
-        "estimate": all columns have noise in proportion to their standard deviations, and its
-        size is estimated.
+        column (errors in variables). That of the target is estimated if it is left out. "estimate":
+        all columns have noise in proportion to their standard deviations, and its size is
+        estimated.
     robust : bool, default=False
         Whether some rows may be wrong: rows far from what the others say are left out.
     units : dict from str to str, default=None
@@ -118,7 +118,7 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
     random_state : int, RandomState or None, default=0
         Which rows the search looks at, of more than 10,000.
     verbose : int, default=0
-        Whether to print what is being tried.
+        Whether to print the terms that are being tried.
 
     Attributes
     ----------
@@ -130,14 +130,14 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
     front_ : list of Law
         The best equation of each number of terms, whether it holds or not; the shortest first.
     noise_ : ndarray of shape (n_columns,)
-        Standard deviation of the noise in each column, the target last: 0 in columns that have
-        none, or are taken to have none, and NaN where the time did not suffice to tell.
+        Standard deviation of the noise in each column, the target last. It is 0 for columns that
+        have none, or are taken to have none, and NaN if the search had no time to estimate it.
     reductions_ : list of str
         The combinations of columns that matter, that with the target first: y/(x0*x1), x2/x3.
     target_name_ : str or None
         Name of the target; None where there is none.
     mean_ : float or None
-        Mean of the target: what is predicted where there is no law.
+        Mean of the target, which is the prediction if there is no law.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
@@ -155,16 +155,16 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
     Notes
     -----
     Of more than nine columns a sum is tried first: y = c0 + c1*x1 + ..., with every column that
-    matters, which is a law where squares and products of columns, and columns that are not in it,
-    explain nothing of what it leaves. Where they do, up to four of them join it, or functions of
-    a column. Where it is no law either, nine columns are searched, those that explain most. The
-    others are tested against what a law leaves, and `verdict_` names them.
-    Without a target, each of the 40 columns that are most related to others is the target once.
+    matters. It is a law if squares and products of columns, and the columns that are not in it,
+    explain nothing of its residuals. Where they do, up to four of them join it, or functions of a
+    column. Where it is no law either, nine columns are searched, those that explain most. The
+    others are tested against what a law leaves, and `verdict_` names them. Without a target, each
+    of the 40 columns that are most related to others is the target once.
 
     More than 10,000 rows are searched by a sample; the laws are then fitted to all rows, in a few
-    passes. A row of weight 2 counts as that row twice, and a row that stands there twice is no new
-    observation: evidence and standard errors are those of (sum w)^2 / sum w^2 rows, w being the
-    weights of different rows.
+    passes. A row of weight 2 counts as that row twice. A repeated row is no new observation:
+    evidence and standard errors are those of (sum w)^2 / sum w^2 rows, with the weights w of
+    different rows.
 
     Examples
     --------
@@ -267,7 +267,7 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             if groups is None:
                 source = take_rows(self, X, y, sample_weight, y_is="target").on_host()
-                rows = self._rows(source, y)
+                rows = self._rows(source, X if y is None else y)
                 answer = in_given_order(self._answer(rows, self._progress()), source.ask)
             else:
                 rows, answer = self._of_groups(X, y, sample_weight, groups)

@@ -6,6 +6,7 @@ import numpy as np
 
 from vanishing.fitting.sample import columns_of, row_keys
 from vanishing.laws import settings
+from vanishing.rows.blocks import Blocks
 from vanishing.rows.source import RowPart
 
 _ORDERED = 100_000  # rows: sorting more takes longer than a search
@@ -37,9 +38,11 @@ def check_sizes(columns: np.ndarray, names: Sequence[str]) -> None:
 
 
 def target_name(y, names: Sequence[str]) -> str:
-    """Return what the target is called, which no column is: an array gets a name that is free."""
+    """Return the name of a target, or of the labels in blocks: one that no column has."""
     # What Dask calls an array is no name.
     name = None if hasattr(y, "chunks") else getattr(y, "name", None)
+    if isinstance(y, Blocks):
+        name = y.target
     columns = list(getattr(y, "columns", []))
     if len(columns) == 1:
         name = columns[0]

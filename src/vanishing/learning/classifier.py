@@ -46,8 +46,8 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
     """Classify by the equations that each class satisfies.
 
     The paper's pipeline: scale the columns, construct the generators of the approximate vanishing
-    ideal of each class, map rows to their absolute values, and separate these by a linear support
-    vector machine with l1 penalty, which needs only some of the generators.
+    ideal of each class, and map rows to their absolute values. A linear support vector machine with
+    l1 penalty separates these, and needs only some of the generators.
 
     Parameters
     ----------
@@ -61,11 +61,11 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
         With how many generators the linear SVM decides at most: where more have a weight it is
         fitted once more, to those that decide most. None lets the penalty choose.
     scale : bool, "minmax", "maxabs", "quantile", "log" or transformer, default=True
-        True and "minmax" scale the columns of the training rows into [0, 1]; "maxabs" divides them
-        by their largest absolute values and does not shift them, which keeps equations short;
-        "quantile" maps them to their quantiles, up to 100 of each column, and "log" to their
-        logarithms where they are far from the median, for heavy-tailed data; any scikit-learn
-        transformer; False leaves them.
+        True and "minmax" scale the columns of the training rows into [0, 1]. "maxabs" divides them
+        by their largest absolute values and does not shift them, which keeps equations short.
+        "quantile" maps them to their quantiles, up to 100 of each column. "log" is for heavy-tailed
+        data: it maps values far from the median to their logarithms. Any scikit-learn transformer
+        may stand here, too. False leaves the columns as they are.
     clip : bool, default=True
         Whether to clip scaled columns of new rows to the range they had in training. Polynomials
         grow quickly outside of it. A warning names rows that are far outside either way.
@@ -76,9 +76,10 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
         Any scikit-learn classifier in place of ``L1SquaredHingeSVC(C)``.
     missing : "error" or "ignore", default="error"
         "ignore" takes NaN for cells that are missing. Such rows are classified by equations that do
-        not need the missing columns, mostly with a lower probability: there is a classifier without
-        each column, and without those that training rows lack together. Rows that lack other
-        columns have the shares of the classes as probabilities. Needs the rows in memory to fit.
+        not need the missing columns, mostly with a lower probability. For this there is a
+        classifier without each column, and one without those that training rows lack together. Rows
+        that lack other columns have the shares of the classes as probabilities. Needs the rows in
+        memory to fit.
     n_jobs : int, default=None
         Threads over the classes and over chunks of rows, also in prediction; the results are the
         same. -1 means all cores.
@@ -95,13 +96,14 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
     final_estimator_ : classifier
         The fitted classifier on the features.
     decisive_ : list of n_classes (generators, weights), or None
-        The generators of each class that have a weight in the linear SVM, and their weights, of
-        shape (n_generators, 1), or (n_generators, n_classes) with more than two classes; None with
-        another `final_estimator`.
+        The generators of each class that have a weight in the linear SVM, and their weights. These
+        have the shape (n_generators, 1), or (n_generators, n_classes) with more than two classes.
+        None with another `final_estimator`.
     complexity_ : int or None
-        How many numbers decide: weights, the coefficients of the generators that have one (but for
-        the leading ones, which are factors of the weights), and, where columns are mapped to their
-        quantiles, the knots of the columns needed. None with another `final_estimator`.
+        How many numbers decide: weights, and the coefficients of the generators that have one
+        (except for the leading ones, which are factors of the weights). If columns are mapped to
+        their quantiles, the knots of the columns needed count, too. None with another
+        `final_estimator`.
     temperature_ : float or None
         By which decision values are divided to be probabilities; None with another
         `final_estimator`.

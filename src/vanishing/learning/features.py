@@ -97,8 +97,9 @@ class VanishingFeatures(
 ):
     """Generators of each class's vanishing ideal as features.
 
-    Fits one clone of ``transformer`` to the rows of each class and maps a row x to the values
-    ``|g(x)|`` of the generators of all classes: small for the classes that x may belong to.
+    Fits one clone of ``transformer`` to the rows of each class. A row x is mapped to the values
+    ``|g(x)|`` of the generators of all classes, which are small for the classes that x may belong
+    to.
 
     Parameters
     ----------

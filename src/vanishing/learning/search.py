@@ -56,10 +56,10 @@ class VanishingClassifierCV(PipelineClassifier):
     """`VanishingClassifier` with psi, C, scaling and generators chosen by cross-validation.
 
     By default the simplest comes first: columns scaled into [0, 1] and linear forms that tell the
-    classes apart (`ContrastiveVanishing` with degree 1), then higher degrees while they gain; each
-    with psi going down until smaller ones stop paying. Where that makes so many mistakes that a
-    difference can mean something, the generators of `OAVI` are tried, then other scalings and
-    oracles; a more complex model must win by half a standard error. Parameters that you give are
+    classes apart (`ContrastiveVanishing` with degree 1). Higher degrees follow while they gain. For
+    each, psi goes down until smaller ones stop paying. If mistakes remain, and enough of them for a
+    difference to mean something, the generators of `OAVI` are tried, then other scalings and
+    oracles. A more complex model must win by half a standard error. Parameters that you give are
     not searched over.
 
     Nothing is learned from a fold's validation rows: scaling, generators and classifier see the
@@ -106,8 +106,8 @@ class VanishingClassifierCV(PipelineClassifier):
     best_score_ : float
         Mean score of the best parameters over the folds.
     error_ : float or None
-        The share of mistakes in cross-validation that is to be expected of what has been chosen,
-        which the best of many scores flatters: chosen anew on rows that are drawn with repetition,
+        The expected share of mistakes of the chosen model in cross-validation. The best of many
+        scores flatters, so the choice is made anew on rows that are drawn with repetition, and
         measured on the others. Each class counts alike with class_weight="balanced". None with
         another `scoring`.
     error_interval_ : (float, float) or None
@@ -210,7 +210,7 @@ class VanishingClassifierCV(PipelineClassifier):
         sample_weight: Vector | None = None,
         groups: Labels | None = None,
     ) -> Self:
-        """Choose by cross-validation, and fit to all rows with what was best.
+        """Choose by cross-validation, and fit the best choice to all rows.
 
         Of more than 60,000 rows the search takes about so many, of each class a like share. They
         are the same ones wherever the rows are, and in blocks of any size. The final fit reads all.

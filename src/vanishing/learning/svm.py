@@ -28,9 +28,9 @@ from vanishing.persistence import register
 class L1SquaredHingeSVC(Savable, RowMethods, ClassifierMixin, BaseEstimator):
     """Linear support vector classifier with l1 penalty and squared hinge loss.
 
-    Minimises the objective of ``LinearSVC(penalty="l1", dual=False)``, one class against the
-    others, the intercept penalised as a constant feature; but stops at a given duality gap, and
-    needs far less time where features are many or correlated.
+    Minimises the objective of ``LinearSVC(penalty="l1", dual=False)``: one class against the
+    others, with the intercept penalised as a constant feature. It stops at a given duality gap, and
+    needs far less time if features are many or correlated.
 
     Parameters
     ----------

@@ -68,13 +68,13 @@ class ConservedQuantities(
         Largest number of terms of a quantity. In `OAVI` and the like ``max_terms`` bounds the
         monomials that all generators together are made of.
     noise : None, float or array-like of shape (n_features,), default=None
-        Standard deviation of the noise, in all columns or in each. None: where nothing is conserved
-        up to rounding, noise is taken to be in proportion to the spread of the columns, and its
-        size to be what the best quantity leaves over. Slow motion may look like noise then, so that
-        only quantities are reported whose variance within runs is at most 5 % of that of all rows
-        and the same share of what noise would leave in each run; with few or short runs, where that
-        cannot be tested, at most 1 %. Where something varies far less than the noise that is given,
-        the same is done with noise in proportion to that.
+        Standard deviation of the noise, in all columns or in each. None: if nothing is conserved up
+        to rounding, noise is assumed to be in proportion to the spread of the columns, of the size
+        that the best quantity leaves over. Slow motion may look like noise then. So a quantity is
+        reported only if its variance within runs is small: at most 5 % of that of all rows, and of
+        what noise would leave in each run. With few or short runs this cannot be tested, and the
+        limit is 1 %. Where something varies far less than the noise that is given, the same is done
+        with noise in proportion to that.
     n_jobs : int, default=None
         Number of threads over rows. The result does not depend on it.
     random_state : int, RandomState or None, default=0

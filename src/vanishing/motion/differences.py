@@ -36,8 +36,8 @@ def derivatives(
         "smooth": the slope of the parabola that fits the nearest ``window`` rows best, by least
         squares. "differences": that of the parabola through a row and its two neighbours.
     window : int, default=7
-        Rows of a local fit, an odd number of 3 or more; at the ends of a run they are the first or
-        last ones, and a shorter run is one window.
+        Rows of a local fit, an odd number of 3 or more. At the ends of a run they are the first or
+        last ones. A shorter run is one window.
 
     Returns
     -------

@@ -57,8 +57,8 @@ class EquationOfMotion(FittedTerms):
     terms : tuple of str
         The terms as text.
     coef, coef_std : ndarray of shape (n_terms,)
-        Coefficients and their standard errors: NaN where these are not known, 0 for what was given
-        as known.
+        Coefficients and their standard errors: NaN where these are not known, 0 for constants that
+        were given.
     n_terms : int
         Number of terms.
     names : tuple of str

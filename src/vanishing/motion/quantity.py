@@ -33,7 +33,7 @@ class ConservedQuantity(FittedTerms):
     ratio : float, default=nan
         Variance within runs over that of all rows, on runs that were held out.
     offsets : array-like of shape (n_columns,), default=None
-        What is subtracted from each column before terms are evaluated. None means zeros.
+        Numbers that are subtracted from the columns before terms are evaluated. None means zeros.
 
     Attributes
     ----------

@@ -46,10 +46,10 @@ class VanishingOutlierDetector(
     """Find rows that break the laws of a table, or are unusual, and say why.
 
     The score has two parts. Both come from moments of 1, the columns and products of their
-    principal components, over rows that are weighted so that wild ones count little. *Breaks a
-    law*: each column is compared with its prediction from all others, relative to the noise at
-    that row. *Unusual*: the same, learned from the half of the rows that are nearest to one
-    another. The larger of the two counts.
+    principal components. Rows are weighted so that wild ones count little. *Breaks a law*: each
+    column is compared with its prediction from all others, relative to the noise at that row.
+    *Unusual*: the same, learned from the half of the rows that are nearest to one another. The
+    larger of the two counts.
 
     Parameters
     ----------
@@ -74,16 +74,17 @@ class VanishingOutlierDetector(
         "ignore" takes NaN for cells that are missing: rows with gaps are scored by the columns that
         they have, and the fit uses these cells, too.
     neighbours : bool or "auto", default="auto"
-        Whether the score also sees how far a row is from the nearest of some training rows, by the
-        columns that no law determines: up to eight groups of 128 rows. "auto": unless more than 5 %
-        of the training rows break laws, since rows that are wrong alike are near one another.
+        Whether the score also uses the distance of a row to the nearest of some training rows (up
+        to eight groups of 128 rows), in the columns that no law determines. "auto": unless more
+        than 5 % of the training rows break laws, since rows that are wrong alike are near one
+        another.
     n_jobs : int, default=None
         Number of threads over rows. The result does not depend on it.
     random_state : int, RandomState or None, default=0
-        Seed of what is random: which 10,000 rows are searched if there are more, which
-        10,000 scores of training rows are kept once batches have brought more, and the threshold
-        of `fit_moments`, which is that of random normal rows. Nothing else: a fit to at most
-        10,000 rows does not depend on it. None: other ones in each fit.
+        Seed of all random choices. If there are more than 10,000 rows, it decides which are
+        searched, and which 10,000 scores of training rows are kept. It also decides the threshold
+        of `fit_moments`, which is that of random normal rows. Nothing else: a fit to at most 10,000
+        rows does not depend on it. None: other ones in each fit.
 
     Attributes
     ----------
@@ -191,7 +192,7 @@ class VanishingOutlierDetector(
         sample_weight: Vector | None = None,
         groups: Labels | None = None,
     ) -> Self:
-        """Learn what is normal.
+        """Learn the laws and the threshold from training rows.
 
         Parameters
         ----------
@@ -427,10 +428,10 @@ class VanishingOutlierDetector(
         reasons : list of lists of dict
             One reason per law that a row breaks, the law it breaks most first; or one reason if it
             breaks none. Keys are "kind" ("broken law" or "unusual combination"), "law" (a `Law`, or
-            None where no equation of few terms is known), "columns" (the column to blame, or two
-            where laws cannot tell which, the one outside its own range first), "expected" and
-            "found" (values by column), "shares" (of each column in the score), and "probabilities"
-            (of each column that it alone is wrong, if one is).
+            None if no short equation is known) and "columns" (the column to blame). If laws cannot
+            tell which of two columns is wrong, "columns" has both, the one outside its own range
+            first. "expected" and "found" are values by column. "shares" are those of each column in
+            the score, and "probabilities" those that this column alone is wrong, if one is.
         """
         check_is_fitted(self)
         X = lagged(take_rows_in_memory(self, X, method="explain", reset=False).X, self._n_lags)

@@ -98,8 +98,8 @@ def load(path, kind=None, *, max_bytes=MAX_BYTES):
     ----------
     path : str or path-like
     kind : type, default=None
-        What the file has to hold, such as ``LawFinder``: it is checked, and type checkers know what
-        is returned.
+        The class that the file has to hold, such as ``LawFinder``. It is checked, and type checkers
+        know the type of the result.
     max_bytes : int, default=2**28
         Largest size of the file, and of all arrays of the model together, in bytes.
 

@@ -43,7 +43,7 @@ class LawCurveDisplay(AxesDisplay):
     groups : ndarray of shape (n_samples,), default=None
         Of the rows, where there are groups.
     group_name : str, default=""
-        What groups are called, such as "batch".
+        The name of the groups, such as "batch".
     logarithmic : (bool, bool), default=(False, False)
         Whether the axes of the variable and of the target are logarithmic.
     xlabel : str, default="x"

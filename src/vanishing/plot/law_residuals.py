@@ -15,14 +15,14 @@ from vanishing.plot.settings import POINTS
 class LawResidualsDisplay(LawRowsDisplay, PanelsDisplay):
     """Measured minus predicted values of a law, against each column.
 
-    One panel per column, with the running median and the middle half of the rows, so that a
-    pattern is seen: where the law holds, the band is level and around zero. Rows far from the
-    others are drawn at the edge.
+    One panel per column, with the running median and the middle half of the rows. They show a
+    pattern, if there is one: where the law holds, the band is level and around zero. Rows far from
+    the others are drawn at the edge.
 
     Parameters
     ----------
     residuals : ndarray of shape (n_samples,)
-        In units of what is predicted, NaN where the law has no solution.
+        In units of the prediction, NaN where the law has no solution.
     columns : dict from str to ndarray of shape (n_samples,)
     name : str, default="y"
         What is predicted.

@@ -21,7 +21,7 @@ class LawUnexplainedDisplay(LawRowsDisplay, AxesDisplay):
     Parameters
     ----------
     explained : float
-        Share of the variance of what is predicted that the law explains.
+        Share of the variance of the predicted column that the law explains.
     names : sequence of str
         Of the columns; ``""`` is all of them together.
     shares : ndarray of shape (n_names,)

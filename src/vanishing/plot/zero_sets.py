@@ -248,9 +248,9 @@ class ZeroSetDisplay:
             Their labels, where the estimator has classes.
         generators : int or sequence of int, default=4
             How many generators of each class, or which, by their places. A number means those with
-            the largest weights, in absolute value, in a classifier's decision; and the first ones
-            where there are no weights: without a classifier, or if it is not linear in the
-            features.
+            the largest weights, in absolute value, in a classifier's decision. If there are no
+            weights, because there is no classifier or it is not linear in the features, it means
+            the first ones.
         columns : sequence of 2 or 3 ints or names, default=None
             The columns to draw; needed if there are more than three.
         fixed : array-like of shape (n_features,) or dict, default=None

@@ -1,5 +1,6 @@
 """Tables that are too large for memory: rows become numbers on disk, block by block."""
 
+import mmap
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -32,16 +33,16 @@ def prepare_large(
     Returns
     -------
     prepared : PreparedTable
-        ``X`` is a memory map; the file behind it is gone when nobody uses it.
+        ``X`` and ``rows`` are memory maps; the files behind them are gone when nobody uses them.
     """
     first = FirstRows(table, settings.FIRST_ROWS)
     known = prepare(first, choices, roles, target=target)
     if not first.is_cut:
         return known
     of_roles = {role: name for role, name in roles.items() if role in known.texts}
-    n_rows, places, steps = 0, [], Progress("table")
+    n_rows, steps = 0, Progress("table")
     texts: dict[str, list[np.ndarray]] = {role: [] for role in of_roles}
-    with tempfile.TemporaryFile() as file:
+    with tempfile.TemporaryFile() as file, tempfile.TemporaryFile() as places:
         names = list(dict.fromkeys(of_roles.values()))
         for part in known.recipe.parts(table, known.names, names, fills=choices.fills):
             usable = part.usable.copy()
@@ -49,13 +50,14 @@ def prepare_large(
                 cells = part.texts[of_roles[role]]
                 usable &= np.array([str(cell).strip() != "" for cell in cells], dtype=bool)
             file.write(np.ascontiguousarray(part.X[usable[part.usable]]).tobytes())
-            places.append(n_rows + np.flatnonzero(usable))
+            places.write((n_rows + np.flatnonzero(usable)).astype(np.int64).tobytes())
             for role, name in of_roles.items():
                 texts[role].append(np.array([str(c) for c in part.texts[name]], object)[usable])
             n_rows += len(usable)
             steps.step(f"{n_rows} rows read")
         file.flush()
-        rows = np.concatenate(places)
+        places.flush()
+        rows = np.memmap(places, np.int64, "r")
         X = np.memmap(file, np.float64, "r", shape=(len(rows), len(known.names)))
     notes = [note for note in known.notes if "left out" not in note]
     notes.append(f"a large table: its first {settings.FIRST_ROWS:,} rows decide what columns are.")
@@ -70,11 +72,31 @@ def is_on_disk(prepared: PreparedTable) -> bool:
     return isinstance(prepared.X, np.memmap)
 
 
-def blocks_of(X: np.ndarray, columns: list[str]) -> Iterator:
-    """Yield some rows at a time, as frames of the first columns."""
+def blocks_of(X: np.ndarray, columns: list[str], *, with_target: bool = False) -> Iterator:
+    """Yield some rows at a time, as frames of the first columns, or with the last as the target."""
     import pandas as pd
 
-    size = max(1, 1_000_000 // X.shape[1])
-    for start in range(0, len(X), size):
-        block = np.array(X[start : start + size, : len(columns)])
-        yield pd.DataFrame(block, columns=columns)
+    for block in _copies(X, slice(None)):
+        frame = pd.DataFrame(block[:, : len(columns)], columns=columns)
+        yield (frame, block[:, -1]) if with_target else frame
+
+
+def rows_of(X: np.ndarray, rows: slice) -> np.ndarray:
+    """Return some rows, or numbers of rows, in memory."""
+    return np.concatenate([X[:0], *_copies(X, rows)])
+
+
+def _copies(X: np.ndarray, rows: slice) -> Iterator[np.ndarray]:
+    """Yield copies of rows of a memory map, whose pages are in memory for one block alone."""
+    start, stop, step = rows.indices(len(X))
+    size = step * max(1, settings.BLOCK // (step * X[:1].size))
+    for place in range(start, stop, size):
+        yield np.array(X[place : min(place + size, stop) : step])
+        _forget_pages(X)
+
+
+def _forget_pages(X: np.ndarray) -> None:
+    """Give the pages of a memory map back: those that were read count as memory until then."""
+    pages = X.base
+    if isinstance(pages, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
+        pages.madvise(mmap.MADV_DONTNEED)

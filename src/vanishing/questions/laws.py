@@ -11,7 +11,7 @@ import numpy as np
 from vanishing.questions import settings
 from vanishing.questions.answer import PICTURES, Answer, AnswerTable, File
 from vanishing.questions.files import language_files, model_file, picture_file, report_file
-from vanishing.questions.large_tables import blocks_of, is_on_disk
+from vanishing.questions.large_tables import blocks_of, is_on_disk, rows_of
 from vanishing.questions.pictures import law_pictures
 from vanishing.questions.question import question_of
 from vanishing.questions.reading import QuestionTable
@@ -40,7 +40,12 @@ class _Rows(NamedTuple):
         """Return columns with the target, of some rows."""
         prepared = self.prepared
         texts = {role: cells[rows] for role, cells in prepared.texts.items()}
-        return prepared._replace(X=prepared.X[rows], rows=prepared.rows[rows], texts=texts).frame()
+        X, places = prepared.X, prepared.rows
+        if is_on_disk(prepared):
+            X, places = rows_of(X, rows), rows_of(places, rows)
+        else:
+            X, places = X[rows], places[rows]
+        return prepared._replace(X=X, rows=places, texts=texts).frame()
 
 
 def _answer(table: QuestionTable, **given) -> Answer:
@@ -75,13 +80,12 @@ def _rows(
 ) -> _Rows:
     groups = None
     if in_blocks and is_on_disk(prepared) and group is None:
-        import pandas as pd
-
         from vanishing import Blocks
 
-        columns = prepared.names if target is None else prepared.names[:-1]
-        y = None if target is None else pd.Series(np.array(prepared.X[:, -1]), name=target)
-        return _Rows(table, prepared, Blocks(lambda: blocks_of(prepared.X, columns)), y, None)
+        with_target = target is not None
+        columns = prepared.names[:-1] if with_target else prepared.names
+        blocks = partial(blocks_of, prepared.X, columns, with_target=with_target)
+        return _Rows(table, prepared, Blocks(blocks, target=target), None, None)
     frame = prepared.frame()
     if group is not None:
         import pandas as pd

@@ -109,8 +109,8 @@ def _checked(table: QuestionTable, **given) -> Answer:
     lines: list[str] = []
     if broken:
         n_broken = len({entry.row for entry in broken})
-        breaks = "row breaks" if n_broken == 1 else "rows break"
-        heading = f"{table.name}: {n_broken} of {n_rows} {breaks} a rule"
+        breaks = "breaks" if n_broken == 1 else "break"
+        heading = f"{table.name}: {n_broken} of {n_rows} rows {breaks} a rule"
         lines = [_line(entry) for entry in broken[: given["top"]]]
         if len(broken) > given["top"]:
             lines.append(f"  and {len(broken) - given['top']} more; --out writes all of them")

@@ -8,5 +8,7 @@ LARGE = 64_000_000
 PACKED = 5
 # Rows from which the kinds of the columns of a large table are known.
 FIRST_ROWS = 50_000
+# Numbers of a large table that are in memory at a time while its rows are read again: 8 MB.
+BLOCK = 1_000_000
 # Rows of a large table that a report and a picture take, evenly spread.
 SHOWN_ROWS = 100_000

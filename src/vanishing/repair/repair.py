@@ -40,10 +40,10 @@ class VanishingRepair(Savable, RowTransformer, TransformerMixin, BaseEstimator):
         Largest degree of the laws to find. From 3 on there is a search for each column, which takes
         seconds per column.
     laws : str, Law, fitted finder or detector, or list of these, default=None
-        Laws that are known: equations such as ``"net = quantity*price"``, whose names that are no
-        columns are constants to fit (see `check_law`), `Law` objects, or a `LawFinder` or
-        `VanishingOutlierDetector`, which is fitted to the rows without gaps if it is not yet. None:
-        they are looked for in the rows without gaps.
+        Laws that are known: equations such as ``"net = quantity*price"``, `Law` objects, or a
+        `LawFinder` or `VanishingOutlierDetector`. Names in equations that are no columns are
+        constants to fit (see `check_law`). An estimator that is not fitted yet is fitted to the
+        rows without gaps. None: they are searched in the rows without gaps.
     noise : float or array-like of shape (n_features,), default=None
         Standard deviation of the noise of all columns, or of each. None: it is estimated from how
         far rows are from the laws.
@@ -75,8 +75,9 @@ class VanishingRepair(Savable, RowTransformer, TransformerMixin, BaseEstimator):
     Notes
     -----
     A row is taken for a point where all laws hold, measured with noise. Its most likely value
-    minimises squared distances from what was measured and from the laws, in units of their errors.
-    Where laws leave a value open, it follows from the others by a robust covariance of the columns.
+    minimises squared distances from the measured values and from the laws, in units of their
+    errors. Where laws leave a value open, it follows from the others by a robust covariance of the
+    columns.
 
     A row that breaks the laws is tried with one, two or three of its cells taken for gaps. Each
     possibility has a likelihood; a cell is replaced if those that blame it have 95 % of that.

@@ -23,13 +23,16 @@ class Blocks:
     source : callable or iterable
         A function of no arguments that returns an iterator over blocks, or an object that can be
         iterated over again and again, such as a list of blocks. A block is an array or a DataFrame
-        of rows; or, where labels or sample weights are needed, a tuple (rows, labels) or (rows,
+        of rows. If labels or sample weights are needed, it is a tuple (rows, labels) or (rows,
         labels, weights), in which labels may be None. All blocks have the same columns and dtype.
         With ``n_jobs`` the threads take blocks in turns, never two at a time.
+    target : str, default=None
+        The name of the labels, for equations to use.
 
     Attributes
     ----------
     source : callable or iterable
+    target : str or None
         As given.
 
     See Also
@@ -48,7 +51,12 @@ class Blocks:
     x1^2 + x0^2 - 1
     """
 
-    def __init__(self, source: Callable[[], Iterable[Any]] | Iterable[Any]):
+    def __init__(
+        self,
+        source: Callable[[], Iterable[Any]] | Iterable[Any],
+        *,
+        target: str | None = None,
+    ):
         # An estimator takes a sequence for an array; wrapped explicitly, it is blocks.
         is_sequence = hasattr(source, "__len__") and hasattr(source, "__iter__")
         if not is_blocks(source) and not (is_sequence and _may_be_blocks(source)):
@@ -57,6 +65,7 @@ class Blocks:
                 f"object that can be iterated over again and again; got {type(source).__name__}."
             )
         self.source = source
+        self.target = target
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.source() if callable(self.source) else self.source)
@@ -80,10 +89,10 @@ class Blocks:
         rows : int, default=None
             None means 100,000; with ``device``, as many as keep an accelerator busy.
         device : str, torch.device or callable, default=None
-            Where the rows of a block are sent when it is read, for more rows than an accelerator
-            has memory for: a device of PyTorch, such as "cuda", or a function that copies a NumPy
-            array to a device, such as ``cupy.asarray``. No more than two blocks are on the device
-            at a time, and one more for each further thread.
+            Where the rows of a block are sent when it is read: a device of PyTorch, such as "cuda",
+            or a function that copies a NumPy array to a device, such as ``cupy.asarray``. This is
+            for more rows than an accelerator has memory for. No more than two blocks are on the
+            device at a time, and one more for each further thread.
         """
         n_samples, n_features = X.shape
         if rows is None:
@@ -121,7 +130,7 @@ class Blocks:
             The columns of the rows; None means all but the target.
         rows : int
         """
-        return cls(_blocks_of(open_table(path, "csv"), target, columns, rows))
+        return cls(_blocks_of(open_table(path, "csv"), target, columns, rows), target=target)
 
     @classmethod
     def from_parquet(
@@ -133,7 +142,7 @@ class Blocks:
         rows: int = ROWS,
     ) -> "Blocks":
         """Read a Parquet file in blocks of ``rows`` rows; parameters as of `from_csv`."""
-        return cls(_blocks_of(open_table(path, "parquet"), target, columns, rows))
+        return cls(_blocks_of(open_table(path, "parquet"), target, columns, rows), target=target)
 
 
 def _blocks_of(table, target, columns, rows):

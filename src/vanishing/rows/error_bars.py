@@ -24,12 +24,11 @@ def error_bars(
     """Return a polynomial with standard errors of its coefficients.
 
     Its terms stay, and its leading coefficient, which the others are relative to, has no error.
-    Coefficients solve
-    ``sum_i u(x_i; coef) = 0`` for some estimating functions u, whose derivatives A and covariance B
-    give the sandwich A^{-1} B A^{-T} / m, without assumptions on how errors are distributed over
-    the rows. Without noise, u = g t for all terms t but the leading one: least squares. With noise
-    in the columns, u are the debiased g t for all terms, and the size of the noise is estimated
-    along: what `OAVI.fit_moments` does with debiased moments.
+    Coefficients solve ``sum_i u(x_i; coef) = 0`` for some estimating functions u. Their derivatives
+    A and covariance B give the sandwich A^{-1} B A^{-T} / m, without assumptions on how errors are
+    distributed over the rows. Without noise, u = g t for all terms t but the leading one: least
+    squares. With noise in the columns, u are the debiased g t for all terms, and the size of the
+    noise is estimated along: what `OAVI.fit_moments` does with debiased moments.
 
     Parameters
     ----------

@@ -220,8 +220,8 @@ class Moments:
 
         They are exact up to sampling error, which grows with noise and degree, for independent
         Gaussian noise of this standard deviation, whatever the rows are. If the noise is larger
-        than given, the rest of it stays in; if it is smaller, mean squares may become negative,
-        and a fit to the moments warns of it.
+        than given, the rest of it stays in. If it is smaller, mean squares may become negative, and
+        a fit to the moments issues a warning.
 
         Parameters
         ----------

@@ -40,10 +40,11 @@ def rules_of(
     Returns
     -------
     rules : Rules
-        The laws, each with its tolerance; then for each column a range, its sign, whole numbers,
-        and the codes seen; then pairs of columns of which one is never above the other. A sign, an
-        order, whole numbers or codes are rules only where there are enough rows: the chance that
-        one of them held in all rows by accident is below 0.001. A range has room for rows to come.
+        First come the laws, each with its tolerance. For each column there are a range, its sign,
+        whole numbers, and the codes seen. Last come pairs of columns, one of which is never above
+        the other. A sign, an order, whole numbers or codes are rules only if there are enough rows:
+        the chance that it held in all of them by accident is below 0.001. A range has room for rows
+        to come.
 
     See Also
     --------

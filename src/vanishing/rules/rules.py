@@ -245,10 +245,10 @@ class Rules(Sequence[Rule]):
         Parameters
         ----------
         path : str or path-like
-            ``.json`` is what `vanishing.load` and ``vanishing check`` read; ``.sql`` has the
-            statement CREATE TABLE for a table named as the file; ``.py`` a pandera schema;
-            ``.gx.json`` a suite of Great Expectations; ``.txt`` the rules in words. An existing
-            file is replaced in one step: it is never half written.
+            `vanishing.load` and ``vanishing check`` read ``.json``. ``.sql`` has the statement
+            CREATE TABLE for a table named as the file, ``.py`` a pandera schema, ``.gx.json`` a
+            suite of Great Expectations, and ``.txt`` the rules in words. An existing file is
+            replaced in one step: it is never half written.
         """
         path = FilePath(path)
         ending = next((e for e in FORMATS if path.name.lower().endswith(e)), None)
