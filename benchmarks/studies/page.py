@@ -46,7 +46,8 @@ def cpu(server):
         Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         for pid in processes(server)
     ]
-    return sum(int(f[11]) + int(f[12]) for f in fields) / os.sysconf("SC_CLK_TCK")
+    # Their own, and those of processes that have ended meanwhile.
+    return sum(int(t) for f in fields for t in f[11:15]) / os.sysconf("SC_CLK_TCK")
 
 
 def memory(server):

@@ -456,3 +456,8 @@ def test_a_cell_that_is_far_away_makes_no_rows_between(tmp_path):
     table = open_table(tmp_path / "far.xlsx")
     assert table.names == ["p", "V"] and len(table.rows) == 3
     assert table.lines([2]) == {2: "row 1000000 of the sheet"}
+
+
+def test_a_line_of_names_far_behind_the_end_is_said_at_once(write):
+    with pytest.raises(TableError, match="has no line 1000000000000"):
+        open_table(write("p,V\n1,2\n"), layout=FileLayout(header_row=10**12))

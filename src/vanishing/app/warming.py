@@ -107,6 +107,8 @@ def _when_compiling(call: Callable[[], None]) -> None:
 def main(part: str) -> None:
     """Compile what a question needs, or the weights."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(5)  # on a single core, what somebody may be waiting for goes first
     if part == _WEIGHTS:
         _fit_weights()
     else:

@@ -62,7 +62,8 @@ class CsvTable(FileTable):
         with opened(self.path) as file:
             text = _CheckedText(file, encoding=self.encoding, newline="")
             for _ in range(self.skipped):
-                text.readline()
+                if not text.readline():  # a file has fewer lines than someone may type
+                    break
             yield text
 
     # -- Names ------------------------------------------------------------------------------------
