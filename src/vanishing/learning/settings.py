@@ -16,7 +16,7 @@ PSIS = (  # for OAVI: the paper's grid, and on; a smaller psi has more generator
 CONTRASTIVE_PSIS = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)  # in larger steps
 DEGREES = (1, 2, 3, 4, 6, 8)  # of contrastive generators: more terms, which need more rows
 N_KNOTS, N_PAIR_KNOTS = 16, 3  # of a column: 8 and 32 were no better, 2 and 4 worse
-MOST_QUANTILES = 100  # of a column, for scale="quantile": 1000 had a larger error on spam
+MOST_QUANTILES = 100  # of a column, for scale="quantile": 1000 were no better on spam
 SLACKS = (0.1, 0.3, 1.0)  # of quotients, for generators with fewer terms
 ROWS_PER_TERM = 5  # with fewer, polynomials tell classes apart by chance
 ORACLES = ("pcg", "omp")  # the default, and greedy least squares: fewer terms in a generator
