@@ -328,3 +328,16 @@ def test_columns_that_hidden_ones_drive_make_no_laws_of_products(seed):
     X += 0.15 * random.normal(size=X.shape)
     laws = VanishingOutlierDetector().fit(X).laws_
     assert [str(law) for law in laws if "*(x" in str(law) or "^2" in str(law)] == []
+
+
+@pytest.mark.parametrize("n_kinds", [2, 4, 7])
+def test_columns_of_codes_have_no_laws_but_their_sum(n_kinds):
+    """Products of columns that are never both 1 are zero, and squares are the columns: no laws."""
+    random = np.random.default_rng(n_kinds)
+    codes = np.eye(n_kinds)[random.integers(0, n_kinds, 300)]
+    x = random.normal(20, 3, size=300)
+    X = np.column_stack([1.7e9 + 60 * np.arange(300), x, x**2 / 10, codes])
+    X[:, 2] += 0.01 * random.normal(size=300)
+    laws = VanishingOutlierDetector(random_state=0).fit(X).laws_
+    columns = [{*map(str, law.columns)} for law in laws]
+    assert columns == [{"x1", "x2"}, {f"x{3 + k}" for k in range(n_kinds)}]

@@ -143,18 +143,42 @@ def standard_table(sums: MonomialSums) -> StandardTable | None:
     deviation = np.where(varies, deviation, 1.0)
     centre, spread = sums.origin + mean * sums.unit, deviation * sums.unit
     standard = affine(exponents, -mean / deviation, 1.0 / deviation).T
+    kept = ~_tell_codes(exponents, whole[:, used] @ standard, sums.precision)
     fitted = sums.fitted.reshape(-1, k)
     return StandardTable(
-        exponents,
+        exponents[kept],
         centre,
         spread,
-        sums.fitted[:, :, used] @ standard,
-        sums.measured[:, :, used] @ standard,
+        (sums.fitted[:, :, used] @ standard)[:, :, kept],
+        (sums.measured[:, :, used] @ standard)[:, :, kept],
         weight,
         max(float(np.square(fitted[:, 0]).sum()) ** 2 / sums.square_weight, 1.0),
         sums.n_samples,
         sums.precision,
     )
+
+
+def _tell_codes(exponents: np.ndarray, factor: np.ndarray, precision: float) -> np.ndarray:
+    """Say which monomials tell codes apart, and nothing else.
+
+    The square of a column of two values is linear in it, and so is the product of two such columns
+    that are never both 1: categories have these equations however they are coded.
+    """
+    degrees = exponents.sum(axis=1)
+    linear = {int(row.argmax()): place for place, row in enumerate(exponents) if row.sum() == 1}
+    codes = np.zeros(len(exponents), dtype=bool)
+    has_two = set()
+    for place in sorted(np.flatnonzero(degrees == 2), key=lambda p: int(-exponents[p].max())):
+        columns = np.flatnonzero(exponents[place]).tolist()
+        if len(columns) == 2 and not has_two.issuperset(columns):
+            continue
+        support = [0, *(linear[column] for column in columns), place]
+        left = factor[:, support] @ coefficients(factor[:, support])
+        limit = _EXACT * precision * np.linalg.norm(factor[:, support])
+        codes[place] = np.linalg.norm(left) <= limit
+        if codes[place] and len(columns) == 1:
+            has_two.update(columns)
+    return codes
 
 
 class Basis(NamedTuple):
