@@ -64,7 +64,8 @@ def state_from(moments: Moments, names: tuple[str, ...], random) -> DetectorStat
         _monomials(features, moments, exponents, gram),
         Calibration.of(
             scores,
-            *np.zeros((2, len(scores))),
+            np.zeros(len(scores)),
+            np.zeros(len(scores)),
             np.full(len(scores), total / len(scores)),
             random,
         ),

@@ -240,15 +240,17 @@ def read_state(reader, node, names: tuple[str, ...], known) -> DetectorState:
     )
     monomials = _read_monomials(fields, len(names))
     scores = fields.array("scores", None)
+    # Files from before distances from laws, or their sides, were kept have none.
+    off, side = (
+        fields.array(name, len(scores)) if name in node else np.zeros(len(scores))
+        for name in ("off", "side")
+    )
     calibration = Calibration(
         scores,
         fields.positive("score_weight", len(scores)),
         fields.positive("draw", len(scores)),
-        # Files from before distances from laws, or their sides, were kept have none.
-        *(
-            fields.array(name, len(scores)) if name in node else np.zeros(len(scores))
-            for name in ("off", "side")
-        ),
+        off,
+        side,
         fields.number("limit"),
     )
     middle, n_samples = fields.positive("middle", 2), fields.integer("n_samples")
