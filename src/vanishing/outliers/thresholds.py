@@ -136,15 +136,15 @@ def beyond_valley(off: np.ndarray, weight: np.ndarray, side: np.ndarray) -> floa
     order = np.argsort(off)
     off, weight, side = off[order], weight[order] * (len(off) / weight.sum()), side[order]
     below = np.cumsum(weight) - weight
-    place = np.searchsorted(below, (1.0 - settings.MOST_BREAKING) * len(off))
+    place = int(np.searchsorted(below, (1.0 - settings.MOST_BREAKING) * len(off)))
     first = float(off[min(place, len(off) - 1)])
-    best, end = settings.VALLEY_ERRORS, None
+    best, end = settings.VALLEY_ERRORS, np.inf
     for width in settings.VALLEYS:
         lack = _lack(off, weight, side, first, width)
         deepest = int(lack.argmax())
         if lack[deepest] > best:
-            best, end = lack[deepest], first + deepest * width / _BINS
-    cut = len(off) if end is None else int(np.searchsorted(off, end))
+            best, end = float(lack[deepest]), first + deepest * width / _BINS
+    cut = int(np.searchsorted(off, end))
     found = len(off) - below[cut] if cut < len(off) else 0.0
     if not 0.0 < found <= settings.MOST_BREAKING * len(off):
         return np.inf
