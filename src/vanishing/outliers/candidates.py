@@ -167,8 +167,9 @@ def _tell_codes(exponents: np.ndarray, factor: np.ndarray, precision: float) -> 
     degrees = exponents.sum(axis=1)
     linear = {int(row.argmax()): place for place, row in enumerate(exponents) if row.sum() == 1}
     codes = np.zeros(len(exponents), dtype=bool)
-    has_two = set()
-    for place in sorted(np.flatnonzero(degrees == 2), key=lambda p: int(-exponents[p].max())):
+    has_two: set[int] = set()
+    squares_first = np.argsort(-exponents.max(axis=1), kind="stable")
+    for place in squares_first[degrees[squares_first] == 2].tolist():
         columns = np.flatnonzero(exponents[place]).tolist()
         if len(columns) == 2 and not has_two.issuperset(columns):
             continue

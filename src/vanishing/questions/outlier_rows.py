@@ -70,8 +70,9 @@ def event_lines(events, rows: np.ndarray, times: Sequence[str] | None, top: int)
         where = f"row {first}" if first == last else f"rows {first} to {last}"
         if times is not None:
             where = f"{times[event.start]} to {times[event.end]}, {where}"
-        alarms = f", {event.n_alarms} alarms" if event.n_alarms else ""
-        lines += [f"  {number}. {where}{alarms}", f"     {event.sentence}"]
+        if event.n_alarms:
+            where += f", {event.n_alarms} alarm{'s' if event.n_alarms > 1 else ''}"
+        lines += [f"  {number}. {where}", f"     {event.sentence}"]
     return lines
 
 
