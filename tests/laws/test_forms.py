@@ -344,7 +344,7 @@ def test_functions_of_a_form_do_not_cost_less_than_those_of_a_term(seed):
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
 @pytest.mark.parametrize("slope", [0.7, 0.0])
 def test_a_line_with_a_break_is_one_in_any_units(unit, slope):
-    """Its level and its slope may be zero, and no constant is large or small but beside the rows."""
+    """Its level and its slope may be zero, as far as the rows can tell."""
     random = np.random.default_rng(0)
     x = random.uniform(0, 10, 100)
     y = 3 + slope * x + 0.5 * np.abs(x - 4) + 0.05 * random.normal(size=100)

@@ -26,7 +26,7 @@ def fails_at_ends(law: Fitted, reduced: Reduced) -> bool:
         rank = np.argsort(np.argsort(column, kind="stable"), kind="stable") / len(column)
         for outer in (rank < settings.AN_END, rank >= 1.0 - settings.AN_END):
             n_outer, n_inner = float(noisy[outer].sum()), float(noisy[~outer].sum()) - n_free
-            if n_outer and n_inner >= settings.SPARE_ROWS:
+            if n_outer >= 1.0 and n_inner >= settings.SPARE_ROWS:
                 held_out = _left(jacobian, left, ~outer)
                 inner, own = float(np.sum(held_out[~outer] ** 2)), np.sum(fitted[outer] ** 2)
                 ratio = max((whole - inner) / n_outer / max(inner / n_inner, 1e-300), 0.0)
