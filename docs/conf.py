@@ -206,7 +206,7 @@ html_theme_options = {
 # Only the reference has a column of names beside it: code and figures are wide.
 html_sidebars = {page.stem: [] for page in Path(__file__).parent.glob("*.md")}
 html_sidebars |= {"gallery/*": [], "api": ["reference"], "api/generated/*": ["reference"]}
-# The address of the source, once there is one (CONTRIBUTING.md, "Switching it on").
+# The address of the source, once there is one (CONTRIBUTING.md, "Give the project its address").
 _urls = dict(url.split(", ", 1) for url in metadata("vanishing").get_all("Project-URL"))
 if "example.org" not in _urls["Source"]:
     html_theme_options["icon_links"] = [

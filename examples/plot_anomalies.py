@@ -3,18 +3,19 @@ Anomalies as distance from the variety
 ======================================
 
 A telephone at rest measures gravity and the magnetic field of the earth, three numbers each.
-Physics ties the six together. A row that violates the equations is suspicious, even where each of
-its values is an ordinary one. We compare with methods that look where the training rows are, and
-see what each of them is blind to.
+Physics ties the six together. A row that violates the equations is suspicious, even if each of its
+values is ordinary. We compare with methods that look where the training rows are, and see what each
+method misses.
 """
 
 # %%
 # The sensors
 # -----------
-# In units of their usual lengths gravity a and magnetic field m are unit vectors, and the angle
-# between them is the same in any position of the telephone: the field dips by 60 degrees below
-# the horizon here. So ``|a| = 1``, ``|m| = 1`` and ``a m = -sin(60°) = -0.866``. The telephone is
-# held in all kinds of ways, tilted by up to 120 degrees, and every sensor has an error of 0.01.
+# Gravity a and magnetic field m are measured in units of their usual lengths, so both are unit
+# vectors. The angle between them is the same in any position of the telephone: the field dips by 60
+# degrees below the horizon here. So ``|a| = 1``, ``|m| = 1`` and ``a m = -sin(60°) = -0.866``. The
+# telephone is held in all kinds of ways, tilted by up to 120 degrees, and every sensor has an error
+# of 0.01.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -59,15 +60,15 @@ upside_down = telephone(500, 150, 180)
 # %%
 # The equations
 # -------------
-# An error of 0.01 gives a square a mean square error of about 0.0004, so psi is a little above
-# that.
+# An error of 0.01 in a value gives its square a mean square error of about 0.0004, so psi is a
+# little above that.
 
 model = OAVI(psi=0.0006, oracle="omp", max_degree=2).fit(train)
 print(model.generators_)
 
 # %%
-# All three laws are there, and nothing else. Coefficients are up to a percent too small, since
-# noise in the columns makes least squares shrink what it fits.
+# All three laws are there, and nothing else. Coefficients are up to a percent too small, because
+# noise in the columns makes least squares shrink them.
 #
 # Scores
 # ------
@@ -101,7 +102,7 @@ axes[0].legend(loc="lower right")
 plt.show()
 
 # %%
-# A sensor that is off by a tenth breaks the equations; its value is an ordinary one, and in six
-# dimensions a thousand rows are too far from each other for neighbours to notice. A telephone
-# upside down obeys all laws of physics: the variety knows nothing of where on it the training
-# rows were. Whoever cares for both kinds uses both kinds of score.
+# A sensor that is off by a tenth breaks the equations, but its value is ordinary. In six dimensions
+# a thousand rows are too far from each other for neighbours to notice. A telephone upside down
+# obeys all laws of physics, and the equations do not know where the training rows were. If both
+# kinds of anomaly matter to you, use both kinds of score.

@@ -2,16 +2,16 @@
 Equations of a chaotic motion
 =============================
 
-Of a chaotic motion nobody can predict the far future: errors grow until nothing is left. Its
-equations can be found all the same, and from one short run, since such a run goes everywhere. We
-find Rössler's, and see how far they carry.
+Nobody can predict the far future of a chaotic motion, because errors grow until they are as large
+as the motion. Its equations can still be found from one short run, since such a run goes
+everywhere. We find Rössler's equations, and see how far they predict.
 """
 
 # %%
 # One noisy run
 # -------------
-# Six hundred rows of three columns, with an error of 1 % of the spread of each. They are integrals
-# of smooth paths that the search compares, not derivatives, which would multiply the noise.
+# Six hundred rows of three columns, with an error of 1 % of the spread of each. The search compares
+# integrals of smooth paths. Derivatives would multiply the noise.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -30,7 +30,7 @@ print(model.verdict_)
 print("in truth:", *motion_systems()["rossler"].equations, sep="\n  ")
 
 # %%
-# The integrated equations go through the rows, and what is left over is noise:
+# The integrated equations go through the rows, and only noise is left:
 
 EquationsOfMotionDisplay.from_estimator(model, X, t)
 plt.show()
@@ -38,9 +38,9 @@ plt.show()
 # %%
 # How far do they carry?
 # ----------------------
-# We go on from where the run ends. Errors of the coefficients, in the fourth digit, grow with the
-# motion; ``return_std`` says how fast. The truth stays within them until they are as large as the
-# motion itself.
+# We continue from the end of the run. Errors of the coefficients, in the fourth digit, grow with
+# the motion; ``return_std`` shows how fast. The truth stays within these errors until they are as
+# large as the motion itself.
 
 later, times, _ = make_motion("rossler", 1, 900, starts=[X.iloc[-1]], t_end=120.0)
 found, std = model.simulate(X.iloc[-1], times, return_std=True)
@@ -61,6 +61,6 @@ plt.show()
 # %%
 # .. admonition:: What would break it
 #
-#    Few rows per turn: a smooth path through them misses the sharp peaks of z. And long runs are
-#    cut into pieces, each with a start of its own, since no start can be told well enough to follow
-#    a chaotic path to its end; ``n_pieces_`` says how many.
+#    Few rows per turn: a smooth path through them misses the sharp peaks of z. Long runs are cut
+#    into pieces, each with its own start, because no start can be known well enough to follow a
+#    chaotic path to its end; ``n_pieces_`` is their number.

@@ -2,17 +2,17 @@
 Cells that grow on a feed
 =========================
 
-In a chemostat, cells live on food that flows in, and flow out with the medium. How fast they grow
-at which amount of food is what everybody wants to know, and it is no polynomial: there is a
-constant below a bar. We measure twelve cultures with noise, and ask for the equations.
+In a chemostat, cells live on food that flows in, and flow out with the medium. How fast do they
+grow at a given amount of food? The answer is no polynomial: there is a constant in a denominator.
+We measure twelve cultures with noise, and ask for the equations.
 """
 
 # %%
 # Twelve cultures
 # ---------------
 # Each culture starts with another amount of cells and food, and is measured a hundred times within
-# 20 hours; each number is wrong by 1 % of the spread of its column. In truth cells grow at Monod's
-# rate ``0.9*food/(0.5 + food)``, and 0.3 of everything flows out per hour.
+# 20 hours. Each number has an error of 1 % of the spread of its column. In truth cells grow at
+# Monod's rate ``0.9*food/(0.5 + food)``, and 0.3 of everything flows out per hour.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,7 +29,7 @@ print(*motion_systems()["chemostat"].equations, sep="\n")
 # %%
 # How do they move?
 # -----------------
-# Nothing is said about the form of the equations, nor about the noise.
+# We give neither the form of the equations nor the noise.
 
 model = EquationsOfMotion().fit(X, t, groups=culture)
 for equation in model.equations_:
@@ -38,18 +38,18 @@ print(model.verdict_)
 print(f"error on cultures held out: {model.held_out_error_:.2f} times the noise")
 
 # %%
-# The first equation looks different from the truth and is the same: growth less outflow,
-# 0.9 S/(K + S) - 0.3, is 0.6 - 0.45/(K + S) with K = 0.5. So 0.601(1) is the largest rate of growth
-# less the outflow, and K, the food at which growth is half of its largest rate, comes with a
-# standard error:
+# The first equation looks different from the truth but is the same: growth minus outflow, 0.9
+# S/(K + S) - 0.3, is 0.6 - 0.45/(K + S) with K = 0.5. So 0.601(1) is the largest rate of growth
+# minus the outflow. K is the amount of food at which growth has half of its largest rate. It has
+# a standard error:
 
 for equation in model.equations_:
     for value, std in equation.constants.values():
         print(f"K in {equation.left}: {value:.4f} +- {std:.4f}")
 
 # %%
-# Three of the twelve cultures took no part in the choice of the terms; of these the starts alone
-# were fitted. Residuals are those of noise, without waves:
+# Three of the twelve cultures took no part in the choice of the terms; only their starts were
+# fitted. The residuals look like noise, without waves:
 
 EquationsOfMotionDisplay.from_estimator(model, X, t, culture)
 plt.show()
@@ -57,8 +57,8 @@ plt.show()
 # %%
 # A culture that nobody grew
 # --------------------------
-# From another start, with more food than any culture had, the equations say what would happen, with
-# what the errors of their coefficients amount to:
+# We start with more food than any culture had. The equations predict what would happen, with the
+# errors that follow from those of the coefficients:
 
 hours = np.linspace(0, 20, 200)
 states, std = model.simulate([0.05, 6.0], hours, return_std=True)
@@ -74,7 +74,7 @@ plt.show()
 # %%
 # .. admonition:: What would break it
 #
-#    Food that never runs short. Where S is always far above K, growth is constant, and no method
-#    can say what K is: start cultures with little food, too. With more noise or fewer cultures, a
-#    polynomial may follow the runs as well, and the verdict says so: "follows the runs; other
-#    equations do so too".
+#    Food that never runs short. If S is always far above K, growth is constant, and no method can
+#    find K: start cultures with little food, too. With more noise or fewer cultures, a polynomial
+#    may follow the runs as well, and the verdict says so: "follows the runs; other equations do so
+#    too".

@@ -2,16 +2,17 @@
 A double pendulum with good and with bad bearings
 =================================================
 
-Two rods hang on each other and are let go ten times. Sensors measure both angles and both angular
-velocities, with noise. Is anything conserved, although the motion is chaotic? And what does the
-answer look like if the bearings rub?
+One rod hangs on another, and we let them go ten times. Sensors measure both angles and both angular
+velocities, with noise. Is anything conserved, although the motion is chaotic? And what is the
+answer if the bearings have friction?
 """
 
 # %%
 # The measurements
 # ----------------
-# We simulate them: rods of 0.30 m and 0.24 m with equal masses at their ends, hundred moments per
-# second for two seconds, angles with noise of 0.002 rad and angular velocities with 0.02 rad/s.
+# We simulate them: rods of 0.30 m and 0.24 m with equal masses at their ends, measured a hundred
+# times per second for two seconds. Angles have noise of 0.002 rad, angular velocities of 0.02
+# rad/s.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -67,7 +68,7 @@ print(model.verdict_)
 
 # %%
 # One quantity is conserved: the energy, found among 55 monomials. Its coefficients are ratios of
-# lengths. Nobody has entered these; compare them with 0.30 m and 0.24 m:
+# lengths. Nobody entered the lengths; compare them with 0.30 m and 0.24 m:
 
 (energy,) = model.quantities_
 size = {term: abs(value) for term, value in zip(energy.terms, energy.coef, strict=True)}
@@ -84,7 +85,7 @@ print(ConservedQuantities(max_degree=3).fit(columns(bad), groups=bad["run"]).ver
 
 # %%
 # We evaluate the energy that we found with good bearings along these runs. It falls, and it falls
-# fastest where the rods are fast:
+# fastest when the rods are fast:
 
 display = ConservedQuantitiesDisplay.from_estimator(model, columns(bad), bad["run"], bad["t"])
 display.axes_[0].set_xlabel("time, in s")

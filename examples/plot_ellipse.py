@@ -3,7 +3,7 @@ An ellipse with noise in both columns
 =====================================
 
 The two stars of a double star go round each other in some decades. From year to year an observer
-notes where the faint one stands beside the bright one: two angles, both with errors. On which
+notes the place of the faint one relative to the bright one: two angles, both with errors. On which
 curve does it move? Neither column is a function of the other.
 """
 
@@ -27,15 +27,16 @@ stars += rng.normal(scale=0.05, size=stars.shape)
 # %%
 # The law
 # -------
-# There is no target. The observer knows the instrument, and says how large the errors are:
+# There is no target. The observer knows the instrument, and gives the size of its errors:
 
 finder = LawFinder(noise=0.05).fit(stars)
 law = finder.laws_[0]
 print(finder.verdict_)
 
 # %%
-# An ellipse, and how well each coefficient is known. Its half axes are the square roots of the
-# reciprocals of 0.111 and 0.252; a relative error of a coefficient counts half:
+# The answer is an ellipse, with an error for each coefficient. Its half axes are the square roots
+# of the reciprocals of 0.111 and 0.252, so their relative errors are half of those of the
+# coefficients:
 
 for term, true in (("x^2", 3), ("y^2", 2)):
     i = law.terms.index(term)
@@ -44,7 +45,7 @@ for term, true in (("x^2", 3), ("y^2", 2)):
     print(f"half axis {axis:.3f}, standard error {std:.3f}; in truth {true}")
 
 # %%
-# An implicit law can be solved where there is a closed form. The other half of the ellipse is the
+# An implicit law can be solved if there is a closed form. The other half of the ellipse is the
 # other branch:
 
 upper, lower = law.solve("y"), law.solve("y", branch=-1)
@@ -68,8 +69,9 @@ quarter = stars[(stars["x"] > 0) & (stars["y"] > 0)]
 print(f"{len(quarter)} rows: {LawFinder(noise=0.05).fit(quarter).laws_[0]}")
 
 # %%
-# Errors that are larger than one says are not. Here they are 0.05, and we say 0.03; then we say
-# nothing, so that they have to be estimated, which needs more rows; and then we have 1,000:
+# The law is lost if the errors are larger than you say. Here they are 0.05. First we say 0.03. Then
+# we give no noise, so that it has to be estimated, which needs more rows. Last we do so with 1,000
+# rows:
 
 angle = rng.uniform(0, 2 * np.pi, 1000)
 more = pd.DataFrame({"x": 3 * np.cos(angle), "y": 2 * np.sin(angle)})
@@ -80,7 +82,8 @@ print("estimated, 1000 rows:", LawFinder().fit(more).laws_[0])
 
 # %%
 # A tilt adds a term, and so does a shift of the centre along an axis. Five terms in two columns are
-# many for a law, and are claimed only since the curve turns around: no short arc of it is enough.
+# many for a law. They are claimed only because the curve turns around: no short arc of it is
+# enough.
 
 once, twice = stars + np.array([1.0, 0.0]), stars + np.array([1.0, 0.5])
 print(LawFinder(noise=0.05).fit(once).laws_)

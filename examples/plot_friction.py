@@ -2,9 +2,9 @@
 Friction: which columns matter?
 ===============================
 
-A block is pulled over a table at constant speed. A spring balance says how hard one has to pull.
-Does it depend on the load, on the area of contact, on the speed? Many people expect the area to
-matter. And what does a film of oil change?
+A block is pulled over a table at constant speed. A spring balance shows the force of the pull. Does
+it depend on the load, on the area of contact, on the speed? Many people expect the area to matter.
+And what does a film of oil change?
 """
 
 # %%
@@ -12,7 +12,7 @@ matter. And what does a film of oil change?
 # ---------
 # Normal force N in newton, area of contact in square centimetres, speed in metres per second, and
 # the pull F, read to 0.05 N. On the dry table F is 0.31 N, whatever the area and the speed
-# (Amontons and Coulomb). On the oiled one the oil is sheared as well, which takes a force in
+# (Amontons and Coulomb). On the oiled table the oil is sheared as well. This takes a force in
 # proportion to area and speed.
 
 # sphinx_gallery_thumbnail_number = 2
@@ -39,11 +39,11 @@ finder = LawFinder().fit(pulls, dry)
 print(finder.verdict_)
 
 # %%
-# One column of three. The pull is 0.31 of the load, with an error in the fourth digit, and what is
-# left has the size of the balance's error.
+# One column of three matters. The pull is 0.31 of the load, with an error in the fourth digit. The
+# residuals are as large as the balance's error.
 #
-# "The area does not matter" is a claim about a number that is small, so it has an error, too. We
-# put the area into the equation and see:
+# "The area does not matter" means that its coefficient is small, and this coefficient has an error.
+# We put the area into the equation:
 
 for name in ("area", "speed"):
     slope, std = check_law(f"F = mu*N + c*{name}", pulls, dry).constants["c"]
@@ -60,8 +60,8 @@ plt.show()
 # %%
 # The oiled table
 # ---------------
-# Does the pull depend on the load alone here, too? We check, with a constant to be fair, and ask
-# which columns explain what is left:
+# Does the pull depend on the load alone here, too? We check this equation, with a constant added to
+# be fair. Which columns explain what is left?
 
 straight = check_law("F = mu*N + c", pulls, oiled)
 print(straight.verdict)
@@ -75,16 +75,16 @@ oil = LawFinder().fit(pulls, oiled)
 print(oil.verdict_)
 
 # %%
-# The same friction coefficient, and a force in proportion to area and speed, which is how a liquid
-# between two plates is sheared. Nobody said that the two columns are to be multiplied. The last
-# sentence is a caution that laws of more than one term often get: 200 rows and this noise leave
-# room for curves that look alike here. More rows or a wider range decide.
+# It has the same friction coefficient, and a force in proportion to area and speed, as for a liquid
+# that is sheared between two plates. The search found by itself that these two columns are
+# multiplied. The last sentence is a caution that laws of more than one term often get: 200 rows and
+# this noise leave room for curves that look alike here. More rows or a wider range decide.
 #
 # .. admonition:: What would break it
 #
 #    - *Blocks that are heavier because they are larger.* Then N and the area go together, and no
 #      table can say which of the two matters. Put weights on the same block.
-#    - *A block at rest.* The pull at which it starts to slide is larger. Rows of both kinds obey no
-#      common law; `robust=True` would leave out a few of them, but not half.
-#    - *Effects below the noise.* Real friction does depend on the speed a little. What is smaller
-#      than the limits above is not seen by this balance, and not denied.
+#    - *A block at rest.* The pull at which it starts to slide is larger. Rows at rest and rows in
+#      motion obey no common law; `robust=True` leaves out a few rows, but not half of them.
+#    - *Effects below the noise.* Real friction depends on the speed a little. This balance cannot
+#      see effects below the limits above, and cannot exclude them.

@@ -33,8 +33,8 @@ print(gas.assign(p=p).head(4).round(3).to_string(index=False))
 # %%
 # The law
 # -------
-# No form is given, and no tolerance; only the units of the columns, so that the constant gets its
-# own (this needs pint, ``python -m pip install ".[units]"``):
+# We give no form and no tolerance. We only give the units of the columns, so that the constant gets
+# its own (this needs pint, ``python -m pip install ".[units]"``):
 
 units = {"n": "mol", "T": "K", "V": "m^3", "p": "Pa"}
 finder = LawFinder(units=units).fit(gas, p)
@@ -50,7 +50,7 @@ LawPredictionDisplay.from_estimator(finder, gas, p)
 plt.show()
 
 # %%
-# What the law leaves over, against each column:
+# The residuals of the law, against each column:
 
 LawResidualsDisplay.from_estimator(finder, gas, p)
 plt.show()
@@ -63,8 +63,8 @@ plt.show()
 #
 # Constants of nature
 # -------------------
-# If the constant of nature is named beside the units, coefficients are multiples of it. Then
-# ``homogeneous=True`` admits only laws whose numbers have no unit, which are much fewer:
+# You can name the constant of nature along with the units. Coefficients are then multiples of it.
+# ``homogeneous=True`` admits only laws whose numbers have no unit, and these are much fewer:
 
 known = {**units, "R": "8.314 J/(mol K)"}
 print(LawFinder(units=known, homogeneous=True).fit(gas, p).laws_[0])
@@ -72,8 +72,8 @@ print(LawFinder(units=known, homogeneous=True).fit(gas, p).laws_[0])
 # %%
 # What would break it
 # -------------------
-# A thermometer in degrees Celsius, whose degrees are those of kelvin, does not. The law has a term
-# more, and says where zero is:
+# A thermometer in degrees Celsius does not break it. The law then has one more term, which shows
+# where absolute zero is:
 
 celsius = gas.assign(T=gas["T"] - 273.15)
 print(LawFinder(units=units).fit(celsius, p).laws_[0])
@@ -81,17 +81,17 @@ zero = check_law("p*V = n*R*(T - T0)", celsius, p, units=units)
 print(zero.verdict)
 
 # %%
-# Columns that go together do. If larger cylinders always got more gas, in proportion, the law that
-# comes out is true of the table, and no gas law:
+# Columns that go together break it. If larger cylinders always got more gas, in proportion, the law
+# is true of the table, but it is not the gas law:
 
 noise = 1 + rng.normal(scale=0.01, size=300)
 filled = gas.assign(n=40 * gas["V"])
 print(LawFinder().fit(filled, (8.314 * 40 * gas["T"] * noise).rename("p")).laws_[0])
 
 # %%
-# And a gas that is not ideal. Molecules of carbon dioxide take room and attract each other (van der
-# Waals), which lowers these pressures by up to two percent where V is small. That is too much for
-# one law to stand out, and too little to tell what holds instead:
+# A gas that is not ideal breaks it, too. Molecules of carbon dioxide take room and attract each
+# other (van der Waals), which lowers these pressures by up to two percent where V is small. That is
+# too much for one law to stand out, and too little to show which law holds instead:
 
 room = gas["V"] - 4.3e-5 * gas["n"]
 real = 8.314 * gas["n"] * gas["T"] / room - 0.364 * (gas["n"] / gas["V"]) ** 2
@@ -99,8 +99,8 @@ real = (real * noise).rename("p")
 print(LawFinder().fit(gas, real).verdict_)
 
 # %%
-# Whoever has the equation in mind can check it. It holds, but with this gauge a and b cannot be
-# told from zero; a gauge that is ten times as good could:
+# If you have the equation in mind, you can check it. It holds, but with this gauge a and b may both
+# be zero. A gauge that is ten times as good could measure them:
 
 waals = "p = R*n*T/(V - n*b) - a*n^2/V^2"
 print(check_law(waals, gas, real, units=units).verdict)

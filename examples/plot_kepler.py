@@ -3,15 +3,15 @@ Kepler's third law from six planets
 ===================================
 
 In 1619 Kepler published that the squares of the planets' periods are to each other as the cubes of
-their distances from the sun. He knew six planets. Are so few rows enough to find his law? And what
-do the worlds say that were found later?
+their distances from the sun. He knew six planets. Are so few rows enough to find his law? And does
+the law hold for the worlds that were found later?
 """
 
 # %%
 # The table
 # ---------
 # Semi-major axes a in astronomical units and sidereal periods T in years, as given by the Solar
-# System Dynamics group of NASA's Jet Propulsion Laboratory. Uranus, Neptune and Pluto are left for
+# System Dynamics group of NASA's Jet Propulsion Laboratory. Uranus, Neptune and Pluto are kept for
 # the test.
 
 import matplotlib.pyplot as plt
@@ -44,11 +44,11 @@ finder = LawFinder().fit(known[["a"]], known["T"])
 print(finder.verdict_)
 
 # %%
-# Through six points go many curves. Only one of them has a single constant and comes within a
-# thousandth of all six, and thousands of others that were tried do not: chance is no explanation.
-# Whether anything small is left over, six rows cannot tell.
+# Many curves go through six points. But only one of them has a single constant and comes within a
+# thousandth of all six. Thousands of others that were tried do not, so chance does not explain it.
+# Six rows cannot show whether a small effect is left over.
 #
-# The test of a law is what it has not seen. For each of the three worlds that were found later:
+# A law is tested on rows that it has not seen. These are the three worlds that were found later:
 
 law = finder.laws_[0]
 for world in later.itertuples():
@@ -56,8 +56,8 @@ for world in later.itertuples():
     print(f"{world.name:8} {predicted:8.2f} years predicted, {world.T:8.2f} observed")
 
 # %%
-# They are up to four times as far away as Saturn, and off by no more than five parts in ten
-# thousand.
+# They are up to four times as far away as Saturn, and the predictions are off by no more than five
+# parts in ten thousand.
 
 figure, ax = plt.subplots(figsize=(6.4, 3.8))
 a = np.geomspace(0.3, 50, 100)
@@ -71,22 +71,23 @@ plt.show()
 # %%
 # The law, and its check
 # ----------------------
-# With all nine rows, and an equation in mind, its constant can be asked for. With these units it
-# should be one:
+# With all nine rows and an equation in mind, you can ask for its constant. In these units it should
+# be one:
 
 for equation in ("T^2 = k*a^3", "T = k*a^2"):
     print(f"{equation} {check_law(equation, planets[['a']], planets['T']).verdict}")
 
 # %%
-# Nine rows are too few to tell whether anything is left that the column explains, and the verdict
-# says no more than that both may hold. The errors decide: 0.007 % of the periods' size with
-# Kepler's exponents, and 11 % with others.
+# Nine rows are too few to show whether the column explains what is left. So the verdict only says
+# that both may hold. The errors decide: 0.007 % of the periods' size with Kepler's exponents, and
+# 11 % with others.
 #
 # .. admonition:: What would break it
 #
 #    - *Digits.* k is not 1 but 0.9987, by many standard errors. Elements of the outer planets are
-#      averages over years in which other planets pull at them, and the exact law has the planet's
-#      mass beside the sun's, which makes Jupiter's period shorter by one part in two thousand.
+#      averages over years in which other planets pull at them, and the exact law adds the planet's
+#      mass to the sun's, which makes Jupiter's period shorter by one part in two thousand.
 #    - *Units of the errors.* All periods are taken to have errors of the same size in years, so
-#      Neptune decides and Mercury hardly counts. The law of the logarithms weighs all alike.
+#      Neptune decides and Mercury hardly counts. A law of the logarithms gives all planets the same
+#      weight.
 #    - *Other suns.* The constant is that of our sun. Moons obey the law with their planet's.

@@ -2,10 +2,10 @@
 A compass beside a motor
 ========================
 
-A magnetometer is turned in all directions. The motor next to it adds a field of its own (hard
-iron) and bends that of the earth (soft iron), so that readings are on an ellipsoid away from the
-origin. Twenty of them came while the motor was switched on. What is the calibration, and how sure
-is it?
+A magnetometer is turned in all directions. The motor next to it adds a field of its own (hard iron)
+and bends that of the earth (soft iron), so that readings are on an ellipsoid away from the origin.
+Twenty readings were taken while the motor was switched on. What is the calibration, and how large
+are its errors?
 """
 
 import matplotlib.pyplot as plt
@@ -35,14 +35,14 @@ for axis, value, error, true in zip(
     print(f"{axis}: {value:7.2f} +- {error:.2f}   (true: {true:g})")
 
 # %%
-# Calibrated readings are on a sphere about the origin, but for the wrong ones.
+# Calibrated readings are on a sphere about the origin, except for the wrong ones.
 
 CalibrationDisplay.from_estimator(calibration, readings)
 plt.show()
 
 # %%
-# A sensor that was only turned about one axis does not tell the calibration of that axis. The
-# verdict says so, and no number is made up.
+# If a sensor was only turned about one axis, its readings do not determine the calibration of that
+# axis. The verdict says so, and does not invent a number.
 
 flat = EllipsoidCalibration()
 flat_readings = readings[np.abs(direction[:, 2]) < 0.04]

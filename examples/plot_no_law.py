@@ -2,9 +2,9 @@
 A table without a law
 =====================
 
-Most tables obey no short equation. Whoever looks at enough equations will find one that fits; a
-method that always answers is then worse than none. What does the finder say where there is nothing
-to find, and what where there is something, but no law?
+Most tables obey no short equation. If you try enough equations, one will fit by chance, so a method
+that always answers misleads you. What does the finder say if there is nothing to find? And what if
+there is something, but no law?
 """
 
 # %%
@@ -34,8 +34,8 @@ finder = LawFinder().fit(X, y)
 print(finder.laws_, finder.verdict_)
 
 # %%
-# A polynomial of degree three, which has 35 coefficients, is less modest. It explains two fifths
-# of the variance of these rows, and makes predictions about others that are worse than the mean:
+# A polynomial of degree three, which has 35 coefficients, always gives an answer. It explains two
+# fifths of the variance of these rows, and on other rows its predictions are worse than the mean:
 
 cubic = make_pipeline(PolynomialFeatures(3), LinearRegression()).fit(X, y)
 print(f"R2 on these rows {cubic.score(X, y):.2f}, ", end="")
@@ -49,7 +49,7 @@ LawFrontDisplay.from_estimator(finder)
 plt.show()
 
 # %%
-# It is no accident of these rows: of thirty tables like this one the finder claims a law in
+# These rows are no exception. Of thirty tables like this one, the finder claims a law in
 
 claims = 0
 for _ in range(30):
@@ -60,8 +60,8 @@ print(claims)
 # %%
 # Something, but no law
 # ---------------------
-# The height of the land at 500 places, as a map would give it, read to 2 cm. Heights are no chance:
-# a smooth hill or valley is around every place.
+# The height of the land at 500 places, as a map would give it, read to 2 cm. Heights are not
+# random: around every place there is a smooth hill or valley.
 
 hills, heights = rng.uniform(size=(12, 2)), rng.normal(size=12)
 land = pd.DataFrame(rng.uniform(size=(500, 2)), columns=["east", "north"])
@@ -76,9 +76,9 @@ print(map_maker.laws_, map_maker.verdict_)
 print(f"noise {map_maker.noise_[-1]:.3f}")
 
 # %%
-# The map has noise of 2 cm, and that is what the finder says: it followed the land well enough to
-# know how much of z is chance. But no equation of a dozen terms leaves only that. Here one draws
-# a map, or trains a regressor, and does not speak of a law.
+# The map has noise of 2 cm, and so says the finder: it followed the land well enough to know how
+# much of z is noise. But no equation of a dozen terms leaves only that noise. Here you draw a map
+# or train a regressor, and do not speak of a law.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.6))
 axes[0].scatter(X["a"], y, s=14, color="#0072B2")
@@ -91,7 +91,7 @@ plt.show()
 # %%
 # Why that is an answer
 # ---------------------
-# "None" comes with a reason, and reasons differ in what to do next:
+# "None" comes with a reason, and the reason tells you what to do next:
 #
 # - *explains half of the target's variance*, as in the first table: look for columns that matter;
 # - *leaves only noise*, as in the second: draw a map, or split the range into parts;
@@ -102,4 +102,5 @@ plt.show()
 # .. admonition:: What would break it
 #
 #    Repeating the question. A law is claimed if it is clearly better than others in *this* table.
-#    Whoever tries a thousand tables of noise, or columns, and shows the best, has asked for chance.
+#    If you try a thousand tables of noise, or a thousand columns, and show the best, you show
+#    chance.

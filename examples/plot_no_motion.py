@@ -3,8 +3,8 @@ Runs that obey nothing
 ======================
 
 A path that wanders by chance looks like a motion, and a method that always answers will find an
-equation for it. So will one for a motion of which half was not measured. What does the search say
-where no equation holds in the columns that there are?
+equation for it. The same happens if half of a motion was not measured. What does the search say if
+no equation holds in the columns of the table?
 """
 
 # %%
@@ -42,8 +42,8 @@ for columns in (["x", "y", "z"], ["x", "y"]):
 # %%
 # A force that nobody wrote down
 # ------------------------------
-# A spring that somebody shakes. From its position and speed alone there is no equation; with what
-# shakes it, measured beside, there is one:
+# Somebody shakes a spring. Its position and speed alone obey no equation. If the shaking is
+# measured as well, there is one:
 
 
 def shaken(t):
@@ -63,7 +63,7 @@ for equation in driven.equations_:
     print("  ", equation)
 
 # %%
-# The three paths, none of which says by its looks whether it obeys an equation:
+# You cannot see from the three paths whether they obey an equation:
 
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")
 for ax, path, title in zip(
@@ -76,9 +76,9 @@ plt.show()
 # %%
 # Why that is an answer
 # ---------------------
-# "None" comes with its reason. Equations that leave more than the noise lack a term, a column or a
-# force; that less than half of a column's motion is explained says that the rest is noise. What
-# came nearest is in ``front_``, to look at and not to believe:
+# "None" comes with its reason. If the equations leave more than the noise, a term, a column or a
+# force is missing. If they explain less than half of a column's motion, the rest is noise. The
+# nearest candidates are in ``front_``. Look at them, but do not rely on them:
 
 for equation in wandering.front_:
     print(equation)

@@ -61,19 +61,19 @@ print()
 print(model.verdict_)
 
 # %%
-# Energy, twice, is u² + v² - 2 w; angular momentum is x v - y u; and the two others are the
+# Twice the energy is u² + v² - 2 w; angular momentum is x v - y u; and the two others are the
 # components of the vector of Laplace, Runge and Lenz, which points to the nearest point of the
-# ellipse. There are four, but three are independent: the length of that vector follows from energy
-# and angular momentum, as its gradients tell.
+# ellipse. There are four quantities, but three are independent, as their gradients show: the length
+# of that vector follows from energy and angular momentum.
 #
-# Equations that hold on all rows are no news about the motion. There are many, since three of the
-# columns are made from two others:
+# Equations that hold on all rows tell nothing new about the motion. There are many, since three of
+# the columns are made from two others:
 
 for law in model.constraints_:
     print(law)
 
 # %%
-# The components of the vector say how eccentric an ellipse is, and where it points:
+# The components of the vector show how eccentric an ellipse is, and where it points:
 
 values = dict(zip(map(str, model.quantities_), model.values_.T, strict=True))
 figure, ax = plt.subplots(figsize=(5, 4.5))
@@ -98,8 +98,8 @@ plt.show()
 # With noise
 # ----------
 # With noise of 0.5 % of its spread in every column the same four are found, with standard errors.
-# The equations among the columns are not exact any more, and not among the constraints: so all four
-# quantities count as independent.
+# The equations among the columns are not exact any more, so they are not among the constraints.
+# Therefore all four quantities count as independent.
 
 noisy = X + 0.005 * X.std().to_numpy() * rng.normal(size=X.shape)
 model = ConservedQuantities(max_degree=3).fit(noisy, groups=rows["orbit"])

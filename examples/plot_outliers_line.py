@@ -2,9 +2,9 @@
 The ends of a line are no outliers
 ==================================
 
-Points of y = x with a little noise, evenly spread. The first and the last of them are as normal as
-those in the middle, since they obey the law. An isolation forest calls them outliers, because there
-is little around them; and it does not see the rows that leave the line.
+The points lie evenly along y = x, with a little noise. The first and the last of them are as normal
+as those in the middle, since they obey the law. An isolation forest calls them outliers, because
+there is little around them. It does not see the rows that leave the line.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,7 @@ off = np.array([200, 400, 600, 800])
 X[off, 1] += [0.06, -0.07, 0.08, -0.06]
 
 # %%
-# Both are to call a twentieth of the rows outliers.
+# We ask both methods to call a twentieth of the rows outliers.
 
 detectors = {
     "laws": VanishingOutlierDetector(contamination=0.05, random_state=0),
@@ -43,7 +43,7 @@ axes[0].legend()
 plt.show()
 
 # %%
-# With an equation the reason can be told, too:
+# An equation also gives the reason:
 
 detector = detectors["laws"]
 print(detector.laws_[0])

@@ -2,8 +2,8 @@
 Which sensor of the plant failed, and when?
 ===========================================
 
-A plant has twenty sensors: two tanks, a reactor and a cooler. Rows come once a minute, and follow
-from those before them. Five things go wrong: a sensor is stuck, one is off, one drifts, a pipe
+A plant has twenty sensors: two tanks, a reactor and a cooler. There is one row per minute, and it
+follows from the row before. Five things go wrong: a sensor is stuck, one is off, one drifts, a pipe
 leaks, and one reports in another unit for a while. A detector that learned from quiet hours gathers
 its alarms into events, and names the sensors to blame.
 """
@@ -11,8 +11,8 @@ its alarms into events, and names the sensors to blame.
 # %%
 # The log
 # -------
-# Six balances hold, two of them between one minute and the next. In each hundredth row or so a cell
-# is missing.
+# Six balances hold, two of them between one minute and the next. About one row in a hundred has a
+# missing cell.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,7 +31,7 @@ print(f"{len(log)} rows, {log.isna().any(axis=1).mean():.0%} of them have a gap"
 # What was learned
 # ----------------
 # With ``lags=1`` each row also has the values of the row before, ``level_1[t-1]`` and so on. With
-# ``missing="ignore"`` rows with gaps count by the columns that they have.
+# ``missing="ignore"`` rows with gaps are judged by the columns that they have.
 
 detector = VanishingOutlierDetector(lags=1, missing="ignore", random_state=0).fit(quiet)
 for law in detector.laws_:
@@ -40,8 +40,8 @@ for law in detector.laws_:
 # %%
 # Events
 # ------
-# Each has its first and last row, the columns that may be to blame with their probabilities, and
-# what was expected at its worst. Below each of the gravest is the fault that it belongs to.
+# Each event has its first and last row, the columns that may be to blame with their probabilities,
+# and the expected value at its worst row. Below each of the five gravest is its true fault.
 
 events = detector.events(log, times)
 for event in events[:6]:

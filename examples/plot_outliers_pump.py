@@ -2,9 +2,9 @@
 Which sensor of the pump is wrong?
 ==================================
 
-A pump reports its flow, its speed, its power and its losses. One sensor is now and then off by
-5 %, to a value that is nothing special. Detectors that look where rows are do not see it; laws
-between the columns do, and say which sensor it is.
+A pump reports its flow, its speed, its power and its losses. Now and then one sensor is off by 5 %,
+but its value is still an ordinary one. Detectors that look where rows are do not see this. Laws
+between the columns do, and they name the sensor.
 """
 
 # %%
@@ -36,7 +36,7 @@ is_wrong = np.isin(np.arange(2000), wrong)
 # %%
 # Scores
 # ------
-# Nothing is told but the columns, and the wrong rows are among those that are learned from. The
+# The detector gets only the columns, and the wrong rows are among those that it learns from. The
 # area under the ROC curve is the chance that a wrong row has a lower score than a right one.
 
 detector = VanishingOutlierDetector(contamination=0.05, random_state=0).fit(pump)
@@ -58,9 +58,10 @@ for law in detector.laws_:
 # %%
 # Reasons
 # -------
-# The row with the lowest score of each sensor. Speed and power occur in one law only, the same: it
-# is broken if either is wrong, so that both are named. The flow is in both laws, and the losses
-# alone are in the other one; these two are told apart unless the error is near the noise.
+# For each sensor we show the row with the lowest score. Speed and power occur in the same law and
+# in no other: it is broken if either is wrong, so both are named. The flow is in both laws, and the
+# losses are in the other one alone. The detector tells these two apart unless the error is near the
+# noise.
 
 scores = detector.score_samples(pump)
 for name in pump.columns:

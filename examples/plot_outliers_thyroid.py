@@ -2,8 +2,8 @@
 Patients with an odd thyroid
 ============================
 
-Blood values of 2,000 patients. Forty of them have a thyroid that works too little. The labels are
-used only at the end: the detector does not see them.
+The table has blood values of 2,000 patients. Forty of them have a thyroid that works too little.
+The labels are used only at the end: the detector does not see them.
 """
 
 # %%
@@ -32,7 +32,7 @@ patients["FTI"] = patients["TT4"] / patients["T4U"] * (1 + 0.01 * rng.normal(siz
 patients.loc[copied, "FTI"] = rng.permutation(patients["FTI"])[:10]
 
 # %%
-# Two patients of a hundred may be called odd although they are not.
+# Two in a hundred patients may be called odd although they are not.
 
 detector = VanishingOutlierDetector(false_alarm_rate=0.02, random_state=0).fit(patients)
 scores = detector.score_samples(patients)

@@ -3,8 +3,8 @@ A function of your own
 ======================
 
 `LawFinder` tries powers, roots, logarithms, exponentials, sines and cosines. Your field may have
-another function: the logit of chemists and statisticians, the Langevin function of magnets. Here
-both are added from outside, one as a function of the target, one in terms.
+another function: the logit of chemists and statisticians, the Langevin function of magnets. Here we
+add both: one as a function of the target, one as a function in terms.
 """
 
 # %%
@@ -60,7 +60,7 @@ print(law.verdict)
 
 # %%
 # Both numbers are log(10) = 2.303, with opposite signs: the equation of Henderson and Hasselbalch,
-# pH = pKa + log10(p / (1 - p)). Solved for the pH it can be read off:
+# pH = pKa + log10(p / (1 - p)). We solve it for the pH to see this:
 
 print(law.solve("pH"))
 
@@ -79,9 +79,9 @@ plt.show()
 # %%
 # A magnet in terms
 # -----------------
-# A liquid has c percent of small magnets in it, whose energy in a field is x times that of heat.
-# Its magnetisation is c times the Langevin function of x; the cup adds a little, linear in x.
-# Functions in terms need one derivative. A stage makes the search try them by itself:
+# A liquid contains c percent of small magnets. Their energy in a field is x times that of heat. The
+# magnetisation of the liquid is c times the Langevin function of x; the cup adds a little, linear
+# in x. Functions in terms need one derivative. A stage makes the search try them by itself:
 
 vanishing.register_function(
     "langevin", lambda x: 1 / np.tanh(x) - 1 / x, lambda x: 1 / x**2 - 1 / np.sinh(x) ** 2
@@ -95,7 +95,7 @@ by_itself = LawFinder().fit(liquid, magnetisation)
 print(by_itself.verdict_)
 
 # %%
-# If you know which column the function is of, say so by its name, and no stage is needed:
+# If you know to which column the function applies, name the column, and no stage is needed:
 
 asked = LawFinder(functions={"x": "langevin"}).fit(liquid, magnetisation)
 print(asked.verdict_)
@@ -103,7 +103,7 @@ print(asked.verdict_)
 # %%
 # Files
 # -----
-# A file holds names of functions, never code. Where one is not known, loading says what to do:
+# A file holds names of functions, never code. If a name is not known, loading says what to do:
 
 vanishing.laws.unregister_stage("magnets")
 with tempfile.TemporaryDirectory() as folder:

@@ -2,17 +2,17 @@
 What a pendulum keeps
 =====================
 
-A pendulum that swings without friction keeps its energy. We simulate a dozen swings, hand over what
-a camera would see of them, angle and angular velocity with noise, and ask what stays the same along
-every swing. With friction the answer should be: nothing.
+A pendulum that swings without friction keeps its energy. We simulate a dozen swings as a camera
+would see them: angle and angular velocity, with noise. Then we ask what stays the same along every
+swing. With friction the answer should be: nothing.
 """
 
 # %%
 # The motion
 # ----------
 # The angle obeys ``theta'' = -(g/l) sin(theta)``. Twelve pendulums of 1 m start at rest at
-# different angles; of each we have 60 moments, and an error of 1 % of its spread in every
-# measurement. Hoped for is
+# different angles; each is measured at 60 moments, and every measurement has an error of 1 % of its
+# spread. The search should find
 #
 # .. math:: \omega^2 - 2 \frac{g}{l} \cos\theta,
 #
@@ -60,9 +60,9 @@ X, run, t = swings(friction=0.0)
 # %%
 # What stays the same
 # -------------------
-# The energy is no polynomial in theta, but it is one in its cosine: we allow sines and cosines of
-# the angle. That the squares of both add up to one is true of any angle, and no news: such laws of
-# the state are kept apart.
+# The energy is no polynomial in theta, but it is one in its cosine, so we allow sines and cosines
+# of the angle. Their squares add up to one for any angle, which says nothing about the motion. Such
+# laws of the state are listed apart.
 
 model = ConservedQuantities(functions={"theta": ("sin", "cos")}).fit(X, groups=run)
 print(model.verdict_)
@@ -71,8 +71,8 @@ for quantity, ratio in zip(model.quantities_, model.ratio_, strict=True):
 print("On all rows:", *model.constraints_)
 
 # %%
-# Three of the twelve swings were held out of the search, and the ratio is theirs. Over time the
-# quantity of each swing is level, but for noise:
+# Three of the twelve swings were held out of the search, and the ratio is measured on them. Over
+# time the quantity of each swing is level, except for noise:
 
 ConservedQuantitiesDisplay.from_estimator(model, X, run, t)
 plt.show()
@@ -94,7 +94,7 @@ print(none.quantities_)
 print(none.verdict_)
 
 # %%
-# The ratio is small, yet this is no noise: swings with much energy lose more of it than noise would
+# The ratio is small, yet it is not noise: swings with much energy lose more of it than noise would
 # explain. With more friction the ratio grows:
 
 for friction in (0.1, 0.3):
@@ -105,10 +105,10 @@ for friction in (0.1, 0.3):
 # %%
 # The equation of motion
 # ----------------------
-# What is the law of the damped motion, then? It is one of the rate at which the angular velocity
-# changes. `EquationsOfMotion` finds it from noisy angles alone: ``order=2`` asks for accelerations,
-# and velocities need not be measured. The equation is integrated and fitted to the angles
-# themselves.
+# Which law does the damped motion obey, then? It is an equation for the rate at which the angular
+# velocity changes. `EquationsOfMotion` finds it from noisy angles alone: ``order=2`` asks for
+# accelerations, and velocities need not be measured. The equation is integrated and fitted to the
+# angles themselves.
 
 damped, damped_run, damped_t = swings(friction=0.3)
 angles = damped[["theta"]]
@@ -118,7 +118,7 @@ print(moving.verdict_)
 
 # %%
 # In truth it is ``-9.81*sin(theta) - 0.3*theta_dot``. The field of the equation spirals into the
-# rest:
+# state of rest:
 
 EquationsOfMotionDisplay.from_estimator(moving, angles, damped_t, damped_run)
 plt.show()
@@ -126,9 +126,9 @@ plt.show()
 # %%
 # By hand
 # -------
-# Where rows are many and noise is small, rates can be had as columns: `derivatives` gives them,
-# from differences over time, and `LawFinder` the law. Derivatives make noise larger: 0.71/h times
-# as large by plain differences over steps of h seconds.
+# With many rows and little noise you can compute rates as columns: `derivatives` takes differences
+# over time, and `LawFinder` finds the law. Derivatives make noise larger: 0.71/h times as large by
+# plain differences over steps of h seconds.
 
 damped, damped_run, damped_t = swings(friction=0.3, noise=0.001, moments=300)
 rates = derivatives(damped, damped_t, damped_run, method="differences")

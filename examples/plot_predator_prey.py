@@ -3,8 +3,8 @@ Predators and prey
 ==================
 
 Foxes eat rabbits, rabbits multiply. In the model of Lotka and Volterra both numbers go up and down
-for ever, and something is conserved that nobody would guess. We look for it in noisy counts, then
-for the equations of motion, and last in twenty-one years of real ones.
+for ever, and they conserve a quantity that nobody would guess. We look for it in noisy counts, then
+for the equations of motion, and last for those of twenty-one years of real counts.
 """
 
 # %%
@@ -49,7 +49,7 @@ X = X + 0.01 * X.std().to_numpy() * rng.normal(size=X.shape)
 # %%
 # What stays the same
 # -------------------
-# Among polynomials, nothing; with logarithms, one quantity:
+# No polynomial is conserved. With logarithms, there is one quantity:
 
 print(ConservedQuantities(max_degree=3).fit(X, groups=rows["valley"]).verdict_)
 model = ConservedQuantities(functions=("log",)).fit(X, groups=rows["valley"])
@@ -59,8 +59,8 @@ print(quantity)
 
 # %%
 # In truth it is 0.8 log(y) + 0.6 log(x) - 0.5 y - 0.3 x, up to a factor: divided by 0.8 the
-# coefficients are 1, 0.75, -0.625 and -0.375. So the ratios of all four rates can be read off
-# counts without knowing when they were made.
+# coefficients are 1, 0.75, -0.625 and -0.375. So counts without times are enough to find the ratios
+# of all four rates.
 
 for name, value, std in zip(quantity.terms, quantity.coef, quantity.coef_std, strict=True):
     print(f"{name:7} {value:7.4f} +- {std:.4f}")
@@ -97,7 +97,8 @@ print(none.quantities_, none.verdict_)
 # %%
 # How do the numbers move?
 # ------------------------
-# With times, `EquationsOfMotion` finds the rates themselves, and whether rabbits run out of grass:
+# With times, `EquationsOfMotion` finds the rates themselves, and shows whether rabbits run out of
+# grass:
 
 spirals = pd.DataFrame(spirals, columns=["x", "y"])
 spirals = spirals + 0.01 * spirals.std().to_numpy() * rng.normal(size=spirals.shape)
@@ -121,10 +122,10 @@ years = np.arange(1900.0, 1921.0)
 print(EquationsOfMotion().fit(pelts, years).verdict_)
 
 # %%
-# Twenty-one rows are too few to find out both how large the noise is and which equation holds:
-# others follow the counts as well. Whoever knows how wrong such counts are has to say so. With five
-# thousand hares and four thousand lynx, and polynomials of degree 2, the equations of Lotka and
-# Volterra come out. They follow the years in two pieces, each with a start of its own:
+# Twenty-one rows are too few to find both the noise and the equations: several equations follow the
+# counts equally well. If you know how wrong such counts are, give the noise. With noise of five
+# thousand hares and four thousand lynx, and polynomials of degree 2, the answer is the equations of
+# Lotka and Volterra. They follow the years in two pieces, each with its own start:
 
 model = EquationsOfMotion(max_degree=2, functions=(), noise=[5.0, 4.0]).fit(pelts, years)
 print(*model.equations_, sep="\n")
@@ -141,8 +142,9 @@ print(*other.equations_, sep="\n")
 print(other.verdict_)
 
 # %%
-# What can be said: equations of two terms each follow the counts within the noise that was given;
-# lynx grow with the product of both numbers, at rates that hardly change between the fits. What
-# cannot: that hares decline in proportion to lynx, since another equation does as well; that lynx
-# are what makes hares decline at all, since food, weather and trappers went unmeasured; and what
-# happens outside of these two cycles. Pelts are not animals, and one run cannot be held out.
+# The counts show two things. Equations of two terms each follow them within the noise that was
+# given. And lynx grow with the product of both numbers, at rates that hardly change between the
+# fits. The counts do not show that hares decline in proportion to lynx, since another equation does
+# as well. They do not show that lynx make hares decline at all, since nobody measured food, weather
+# and trappers. And they do not show what happens outside of these two cycles. Pelts are not
+# animals, and one run cannot be held out.

@@ -2,8 +2,8 @@
 Gaps and slips in a table of pump tests
 =======================================
 
-Flow, speed, power and losses of a pump. A tenth of the cells got lost, and in some rows a decimal
-point has slipped. What should the values be?
+The table has flow, speed, power and losses of a pump. A tenth of the cells got lost, and in some
+rows a decimal point has slipped. What should the values be?
 """
 
 import matplotlib.pyplot as plt
@@ -24,23 +24,22 @@ gaps[slipped] = False
 table = pump.mask(gaps)
 
 # %%
-# The laws are found in the rows that have all cells and obey them.
+# The laws come from the rows that have all cells and obey them.
 
 repair = VanishingRepair().fit(table)
 for law in repair.laws_:
     print(law)
 
 # %%
-# The report has one line per cell: what it was, what it is now, how sure that is, and which law
-# says so. A gap that no law determines is filled by what other rows are like, and has a larger
-# error.
+# The report has one line per cell: the old value, the new one, its standard error, and the law
+# behind it. If no law determines a gap, the other rows do, and the error is larger.
 
 cells = repair.report(table)
 for cell in [c for c in cells if c.kind == "wrong"][:3] + cells[:4]:
     print(cell)
 
 # %%
-# Filled values beside true ones, and the same by nearest neighbours.
+# Filled values against true ones, and the same for nearest neighbours.
 
 answers = {"laws": repair.transform(table), "neighbours": KNNImputer().fit_transform(table)}
 figure, axes = plt.subplots(1, 2, figsize=(9, 4.3), sharex=True, sharey=True)

@@ -3,13 +3,13 @@ The kinematics of a planar robot arm
 ====================================
 
 An arm of two links reaches a point (x, y). Its encoders report the angles of the two joints. Which
-equations connect what the encoders say with where the hand is, and how long are the links?
+equations connect these angles with the position of the hand, and how long are the links?
 """
 
 # %%
-# Forward kinematics says ``x = l1 cos(t1) + l2 cos(t1 + t2)`` and ``y = l1 sin(t1) + l2 sin(t1 +
+# Forward kinematics is ``x = l1 cos(t1) + l2 cos(t1 + t2)`` and ``y = l1 sin(t1) + l2 sin(t1 +
 # t2)``. In cosines and sines of the joints' angles everything is a polynomial. We take 400 poses
-# with an error of 0.005 in every column, and do not tell the lengths.
+# with an error of 0.005 in every column, and do not give the lengths.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -50,7 +50,7 @@ plt.show()
 # %%
 # From the angles
 # ---------------
-# Encoders report angles. Given these, the law finder says where the hand is:
+# Encoders report angles. From these the law finder finds the position of the hand:
 
 angles = pd.DataFrame({"t1": t1, "t2": t2}) + rng.normal(scale=0.005, size=(400, 2))
 for name in ("x", "y"):
@@ -58,14 +58,14 @@ for name in ("x", "y"):
 
 # %%
 # That is forward kinematics, with ``cos(t1 + t2)`` and ``sin(t1 + t2)`` written out and the lengths
-# of both links with their standard errors. It says where the hand is, given the joints. The other
-# way round, from the hand to the joints, is not a function: two poses reach the same point. For
-# that one wants all equations that tie the columns together, and polynomials are enough.
+# of both links with their standard errors. It goes from the joints to the hand. From the hand to
+# the joints there is no function, because two poses reach the same point. For that direction you
+# want all equations between the columns, and polynomials are enough.
 #
 # One equation
 # ------------
-# First with the hand and the second joint alone. The distance of the hand from the base depends on
-# the second joint only: the law of cosines, ``x^2 + y^2 = l1^2 + l2^2 + 2 l1 l2 c2``.
+# First we take the hand and the second joint alone. The distance of the hand from the base depends
+# on the second joint only: the law of cosines, ``x^2 + y^2 = l1^2 + l2^2 + 2 l1 l2 c2``.
 
 few = OAVI(psi=0.001, oracle="omp", max_degree=2).fit(X[["x", "y", "c2"]])
 print(few.generators_)
@@ -93,7 +93,7 @@ print(model.generators_)
 # - The first is the law of cosines again, and two are the circles of the joints' angles.
 # - ``x*s1 = y*c1 - 0.6*s2`` and ``y*s1 = 0.6*c2 - x*c1 + 1`` turn the hand into the frame of the
 #   first link: given (x, y) and one joint, they are linear in the cosine and sine of the other.
-#   That is what inverse kinematics solves.
+#   Inverse kinematics solves these two equations.
 # - ``s1*s2 = c1*c2 + 1.667*c1 - 1.667*x`` is forward kinematics, divided by ``l2 = 0.6``, and
 #   ``c1*s2 = 1.667*y - s1*c2 - ...`` that of y.
 # - The two that begin with ``x*s2`` and ``y*s2`` follow from the others; a Gröbner basis has them

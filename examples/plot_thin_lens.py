@@ -10,8 +10,8 @@ other, and what is the focal length?
 # %%
 # The table
 # ---------
-# Sixty pairs, in metres. The candle is placed to a millimetre; where the picture is sharpest can be
-# told to four. The lens has a focal length of 20 cm, which we keep to ourselves.
+# Sixty pairs, in metres. The candle is placed to within a millimetre; the sharpest picture is found
+# to within four. The lens has a focal length of 20 cm, which the search does not know.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -35,22 +35,22 @@ print(law)
 print(law.verdict)
 
 # %%
-# That is 1/b = 5.01 - 1.005/a. The coefficient of 1/a is 1 within two standard errors, and then
-# the other one is 1/f. But the last sentence warns: sixty rows of one column fit other smooth
+# That is 1/b = 5.01 - 1.005/a. The coefficient of 1/a is 1 within two standard errors. If it is 1,
+# the constant is 1/f. But the last sentence warns: sixty rows of one column fit other smooth
 # curves, too. Two things help.
 #
-# The first is to say what is known about the bench: both columns have noise, and how large it is.
-# Then no column has to be the target, and the law comes out as the product of the distances:
+# First, give what you know about the bench: both columns have noise, of known size. Then no column
+# has to be the target, and the law has the product of the distances:
 
 both = LawFinder(noise=[0.001, 0.004]).fit(bench.assign(b=b))
 print(both.laws_[0])
 
 # %%
-# The same number stands before a and before b, up to their errors, so a b = f (a + b), which is
+# The coefficients of a and b are the same number within their errors. So a b = f (a + b), which is
 # 1/a + 1/b = 1/f.
 #
-# The second is to ask whether this equation holds, now that we have it in mind. Its one constant is
-# the focal length, with a smaller error:
+# Second, ask whether this equation holds, now that we have it in mind. Its one constant is the
+# focal length, with a smaller error:
 
 lens = check_law("1/a + 1/b = 1/f", bench, b)
 f, std = lens.constants["f"]
@@ -60,8 +60,8 @@ print(f"f = {1000 * f:.1f} mm with a standard error of {1000 * std:.1f} mm")
 # %%
 # A picture
 # ---------
-# The pairs, and the curve of the equation with the focal length found. A candle at twice the focal
-# length has its picture at the same distance.
+# The picture shows the pairs and the curve of the equation, with the focal length that was found. A
+# candle at twice the focal length has its picture at the same distance.
 
 distance = np.linspace(0.24, 1.25, 300)
 figure, ax = plt.subplots(figsize=(6.4, 4))
@@ -83,11 +83,11 @@ print(check_law("1/a + 1/b = 1/f", shifted, b).verdict)
 print(check_law("1/(a - s) + 1/b = 1/f", shifted, b).verdict)
 
 # %%
-# The finder has a curve of the same kind, in which the coefficient of 1/a is far from one: reason
-# to look. The check says that the textbook's equation does not hold, and that it does once the
-# shift s is in it: 11 mm, and the focal length as before.
+# The finder gives a curve of the same kind, but the coefficient of 1/a is far from one: a reason to
+# look closer. The check says that the textbook's equation does not hold. With a shift s in it, the
+# equation holds: s is 11 mm, and the focal length is as before.
 #
-# A narrow range. Of the candles further away than 60 cm alone nobody could tell:
+# A narrow range. Candles further away than 60 cm are not enough:
 
 far = bench["a"] > 0.6
 print(LawFinder().fit(bench[far], b[far]).verdict_)

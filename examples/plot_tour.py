@@ -2,9 +2,10 @@
 A tour: three questions, and a motion
 =====================================
 
-Which law holds in a table? Which rows break it? Which class does a row belong to? And, for what
-moves: what stays the same? One example for each, from a workshop that tests pumps. The page is also
-a notebook, ``examples/tour.ipynb``; all of it takes less than half a minute.
+Which law holds in a table? Which rows break it? Which class does a row belong to? What stays the
+same along a motion? After this page you can ask each of these questions. The examples are from a
+workshop that tests pumps. The page is also a notebook, ``examples/tour.ipynb``, which runs in less
+than half a minute.
 """
 
 # %%
@@ -13,7 +14,7 @@ a notebook, ``examples/tour.ipynb``; all of it takes less than half a minute.
 # A pump is run at different speeds against a valve. Each row has its speed (thousands of turns per
 # minute), the flow (cubic metres per hour) and the pressure (kilopascal). Every reading is off by
 # half a percent or so. We make the rows here, so that we know what should come out: the pressure is
-# 60 times the squared speed less 0.8 times the squared flow.
+# 60 times the squared speed minus 0.8 times the squared flow.
 
 # sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
@@ -46,14 +47,14 @@ pump.head(4).round(3)
 # %%
 # Which law holds?
 # ----------------
-# No form is given, and no tolerance: only which column is to be explained. The digits in brackets
-# are standard errors of the last digits before them.
+# We give no form and no tolerance, only the column to explain. The digits in brackets are standard
+# errors of the last digits before them.
 
 finder = LawFinder().fit(pump[["speed", "flow"]], pump["pressure"])
 print(finder.verdict_)
 
 # %%
-# What the law predicts beside what was measured:
+# Predicted pressures against measured ones:
 
 LawPredictionDisplay.from_estimator(finder, pump[["speed", "flow"]], pump["pressure"])
 plt.show()
@@ -65,7 +66,7 @@ law = finder.laws_[0]
 print(law.solve("flow"))
 
 # %%
-# Where nothing holds, that is said, too. The same readings with the pressures shuffled:
+# If no law holds, the answer says so. We shuffle the pressures of the same readings:
 
 shuffled = pump["pressure"].sample(frac=1, random_state=0).reset_index(drop=True)
 print(LawFinder().fit(pump[["speed", "flow"]], shuffled).verdict_)
@@ -73,10 +74,10 @@ print(LawFinder().fit(pump[["speed", "flow"]], shuffled).verdict_)
 # %%
 # Which rows break it?
 # --------------------
-# Those were the rows of the day on which all gauges had been checked: the detector learns its laws
+# The rows so far are from a day on which all gauges had been checked. The detector learns its laws
 # from them, and about one row in a hundred may be a false alarm. A month later the speed or the
 # pressure is off by a tenth in thirty rows. Hardly any of these values is unusual in itself, so
-# that looking at one column at a time shows little.
+# looking at one column at a time shows little.
 
 detector = VanishingOutlierDetector(false_alarm_rate=0.01, random_state=0).fit(pump)
 print(*detector.laws_, sep="\n")
@@ -96,8 +97,8 @@ OutlierDisplay.from_estimator(detector, later)
 plt.show()
 
 # %%
-# Why was the first of them reported? The law that is broken, the columns that could be to blame,
-# and what was expected of each:
+# Why was the first of them reported? The answer names the broken law, the columns that could be to
+# blame, and the expected value of each:
 
 worst = int(detector.score_samples(later).argmin())
 reason = detector.explain(later.iloc[[worst]])[0][0]
@@ -121,7 +122,7 @@ model = VanishingClassifierCV(OAVI(oracle="omp")).fit(both[train], make[train])
 print(f"accuracy on {np.sum(~train)} new rows: {model.score(both[~train], make[~train]):.3f}")
 
 # %%
-# What decided the class of a row, the equations that mattered most first, in the units of the
+# Why did a row get its class? The equations that mattered most come first, in the units of the
 # columns:
 
 pd.set_option("display.max_colwidth", None)
@@ -131,8 +132,8 @@ reasons[["class", "equation", "contribution"]].round(2)
 # %%
 # What stays the same?
 # --------------------
-# The valve hangs on a spring that is stiffer the further it is pulled, so that it swings faster
-# where it swings wider. Ten swings, of each the place x and the velocity v at fifty moments.
+# The valve hangs on a spring that is stiffer the further it is pulled, so that wider swings are
+# faster. There are ten swings, each with the place x and the velocity v at fifty moments.
 
 swings = []
 for run, start in enumerate(np.linspace(0.4, 2.0, 10)):
@@ -160,6 +161,6 @@ plt.show()
 # %%
 # Go on
 # -----
-# Keep what was found with ``save``, and read it again with ``vanishing.load``; send it on as one
-# HTML page with ``vanishing.report.write_report``; or ask the same questions of a CSV file without
-# any code: ``vanishing laws``, ``vanishing outliers``, ``vanishing fit`` and ``vanishing motion``.
+# Keep a model with ``save``, and read it again with ``vanishing.load``. Send it on as one HTML page
+# with ``vanishing.report.write_report``. Or ask the same questions of a CSV file without any code:
+# ``vanishing laws``, ``vanishing outliers``, ``vanishing fit`` and ``vanishing motion``.

@@ -2,8 +2,8 @@
 Telling two surfaces apart
 ==========================
 
-Two classes of points in space, each close to a surface of its own: a tube of radius 1 that
-narrows a little, and a tube around it of radius 1.14. No plane separates them. Their equations do.
+Two classes of points in space lie close to one surface each: a tube of radius 1 that narrows a
+little, and a tube around it of radius 1.14. No plane separates them. Their equations do.
 """
 
 # %%
@@ -43,8 +43,8 @@ plt.show()
 
 # %%
 # Both radii are found. The 0.01 in front of x1 is not: its part of the mean square is 0.00003, a
-# three-hundredth of the noise's. An oracle that stops at psi has no reason to use it; least squares
-# uses all terms, and its estimate of it has an error that is as large as the coefficient.
+# three-hundredth of the noise's. An oracle that stops at psi does not use this term. Least squares
+# uses all terms, but the error of its estimate is as large as the coefficient.
 
 for seed in range(4):
     rows, labels = make_two_surfaces(1000, noise=0.05, random_state=seed)
@@ -55,8 +55,8 @@ for seed in range(4):
 # %%
 # How well they tell the classes apart
 # ------------------------------------
-# The classes overlap, so that nobody can be right always. Given both surfaces and the noise, the
-# best rule compares the radius with a threshold; that rule knows the truth and is the bar.
+# The classes overlap, so no rule is always right. If both surfaces and the noise are known, the
+# best rule compares the radius with a threshold. We compare with this rule, which knows the truth.
 
 radius = np.hypot(X_test[:, 0], X_test[:, 2])
 middle = (1 + np.sqrt(1.3)) / 2
@@ -69,7 +69,7 @@ for name, classifier in {
     print(f"{name:22}{classifier.fit(X, y).score(X_test, y_test):.3f}")
 
 # %%
-# What the classifier sees of a row is two numbers, the violations of the two equations:
+# The classifier sees two numbers of each row, the violations of the two equations:
 
 features = model.features_.transform(X_test)
 figure, axes = plt.subplots(1, 2, figsize=(9, 4))
@@ -85,4 +85,4 @@ plt.show()
 
 # %%
 # The features of these two classes lie on three pieces of straight lines, since the two equations
-# are nearly the same function but for a constant.
+# are nearly the same function, except for a constant.

@@ -2,8 +2,8 @@
 Wheat seeds with readable equations
 ===================================
 
-Six measurements of 210 kernels of three varieties of wheat. What do the columns have to do with
-each other, and what tells the varieties apart?
+The table has six measurements of 210 kernels of three varieties of wheat. How do the columns depend
+on each other, and what tells the varieties apart?
 
 The kernels are made up, after a table of the UCI repository that :func:`vanishing.datasets.load`
 fetches by the name "seeds".
@@ -39,7 +39,7 @@ X["compactness"] = 4 * np.pi * X["area"] / X["perimeter"] ** 2
 X = X.round({"compactness": 4} | dict.fromkeys(["length", "width", "groove"], 3)).round(3)
 
 # %%
-# A column that is none
+# A computed column
 # ---------------------
 # Is any of the columns computed from the others? We ask for compactness:
 
@@ -62,7 +62,7 @@ for name in ("length", "groove"):
 # What tells the varieties apart
 # ------------------------------
 # Now the classifier, with all columns, sparse equations of degree up to two, and values of psi that
-# are small enough for equations to say something.
+# are small enough for meaningful equations.
 
 X_train, X_test, y_train, y_test = train_test_split(
     X.to_numpy(), variety, test_size=0.4, stratify=variety, random_state=0
@@ -90,8 +90,8 @@ for label, transformer in zip(
 # columns, is near the smallest of all. ``groove = 0.9994*length`` says that the groove of Rosa's
 # kernels grows with them.
 #
-# What decided about one kernel, in millimetres and square millimetres, as contributions to the
-# decision value of the predicted variety:
+# Why did one kernel get its class? These are the contributions to the decision value of the
+# predicted variety, in millimetres and square millimetres:
 
 row = new[:1]
 print(f"predicted {model.predict(row)[0]}, in truth {y_test[0]}")

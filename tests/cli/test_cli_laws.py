@@ -387,7 +387,7 @@ def test_reports_that_cannot_be(call, folder, tmp_path, out):
     gas().drop(columns="T").to_csv(tmp_path / "t.csv", index=False)
     arguments = ["report", folder / "gas.json", tmp_path / "t.csv", "--out", out / "r.html"]
     check_failed(call(*arguments), "lacks the column 'T', which a report of the laws needs")
-    check_failed(call(*arguments, "--target", "V"), "the laws know theirs, 'p'", code=2)
+    check_failed(call(*arguments, "--target", "V"), "the laws have their own, 'p'", code=2)
 
 
 def test_column_is_for_laws(call, folder, tmp_path, out):

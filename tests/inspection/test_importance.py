@@ -114,7 +114,7 @@ def test_single_rows_and_models_without_decisions():
     found = importances(VanishingClassifier().fit(X, y), X[:1])
     assert not found.columns.any()  # there is no other row to take a value from
     assert not np.hstack(found.equations).any()
-    with pytest.raises(TypeError, match="ABM decides nothing"):
+    with pytest.raises(TypeError, match="ABM is no classifier"):
         importances(ABM(0.01).fit(X), X)
 
 

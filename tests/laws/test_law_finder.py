@@ -1308,7 +1308,7 @@ def test_a_law_without_a_closed_form_for_the_target():
     y = np.random.default_rng(0).uniform(-1.5, 1.5, 500)
     finder = LawFinder(5, functions=(), noise="estimate").fit((y**5 + y)[:, np.newaxis], y)
     assert [str(law) for law in finder.laws_] == ["x0 = y + y^5"]
-    with pytest.warns(UserWarning, match="no closed form for y, so that the mean"):
+    with pytest.warns(UserWarning, match="no closed form for y, so the mean"):
         predicted = finder.predict([[1.0], [2.0]])
     np.testing.assert_allclose(predicted, y.mean())
 

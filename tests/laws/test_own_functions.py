@@ -101,7 +101,7 @@ def test_functions_of_the_library_can_become_links():
 
 
 def test_links_that_cannot_be(link):
-    with pytest.raises(ValueError, match="'erf' has not both: give them to"):
+    with pytest.raises(ValueError, match="'erf' lacks one of them: give both to"):
         laws.register_link("erf")
     for name in ("logit", "log", "sin"):
         with pytest.raises(ValueError, match=f"'{name}' is a link already"):

@@ -136,7 +136,7 @@ def test_what_cannot_be_with_gaps_is_refused():
         model.fit(np.where(X > 1000, np.inf, X), Y)
     with pytest.raises(ValueError, match="explain needs rows without gaps"):
         model.fit(GAPS, Y).explain(np.full((1, 13), np.nan))
-    with pytest.raises(ValueError, match="final_estimator takes the place"):
+    with pytest.raises(ValueError, match="final_estimator replaces"):
         VanishingClassifier(missing="ignore", final_estimator=LogisticRegression()).fit(X, Y)
     with pytest.raises(ValueError, match="missing must be"):
         VanishingClassifier(missing="drop").fit(X, Y)

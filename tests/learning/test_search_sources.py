@@ -323,7 +323,7 @@ def test_splits_by_place_need_all_rows(cv, monkeypatch):
     monkeypatch.setattr(settings, "MOST_SAMPLED", 400)
     assert search.fit(X, Y).best_score_ == known
     before = vars(search).copy()
-    with pytest.raises(ValueError, match=r"knows the rows by their places, and of these 1,200"):
+    with pytest.raises(ValueError, match=r"lists rows by their places, but of these 1,200"):
         search.fit(blocks(X, Y))
     assert vars(search) == before
     VanishingClassifierCV(**SMALL, cv=StratifiedKFold(3)).fit(blocks(X, Y))

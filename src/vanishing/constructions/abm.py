@@ -182,7 +182,7 @@ class ABM(FitsMoments):
         super().check_parameters()
         if self.noise is not None and self.normalization != "gradient":
             raise ValueError(
-                "noise is what distances are measured in: it needs normalization='gradient'."
+                "noise is the unit of distances, so it needs normalization='gradient'."
             )
 
     def _construction(self, rows, columns):

@@ -77,7 +77,7 @@ def given(known, exclude, names: Sequence[str]) -> Given:
     equations = [_read(value, parse_equation, names) for value in known or ()]
     for equation, value in zip(equations, known or (), strict=True):
         if not equation.coef.any():
-            raise ValueError(f"the known equation {str(value)!r} says nothing: it is 0 = 0.")
+            raise ValueError(f"the known equation {str(value)!r} has no content: it is 0 = 0.")
     exclude = exclude or ()
     terms = np.zeros((len(exclude), len(names)), dtype=np.int64)
     for row, value in zip(terms, exclude, strict=True):

@@ -328,7 +328,7 @@ class IdealTransformer(MonomialTransformer):
         """Bound |f| on the training rows by the largest absolute values of the columns."""
         if self.max_abs_ is None:
             raise ValueError(
-                "how large values on the rows are is not known: the model has no generators, was "
+                "the size of values on the rows is not known: the model has no generators, was "
                 "fitted to moments, or comes from a file of an earlier version."
             )
         return float(np.abs(f.coef) @ (self.max_abs_**f.terms).prod(axis=1))

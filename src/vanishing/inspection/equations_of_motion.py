@@ -212,7 +212,7 @@ def _with_batches(
     for run in runs:
         if str(run.label) not in of_run:
             raise ValueError(
-                f"the run {run.label!r} was not fitted, so that its batch is not known: use "
+                f"the run {run.label!r} was not fitted, so its batch is not known: use "
                 "model.of_batch(...)."
             )
     return [run._replace(batch=of_run[str(run.label)]) for run in runs]

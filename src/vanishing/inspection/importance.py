@@ -85,7 +85,7 @@ def importances(model: Any, X: Table) -> Importances:
     """
     whole = anatomy(model)
     if not isinstance(whole.core, VanishingClassifier):
-        raise TypeError(f"{type(whole.core).__name__} decides nothing: give a classifier.")
+        raise TypeError(f"{type(whole.core).__name__} is no classifier: give one.")
     X = validate_data(model, X, reset=False, dtype=np.float64)
     return of_scaled(whole, np.ascontiguousarray(whole.scaled(X), dtype=np.float64))
 

@@ -98,7 +98,7 @@ def least_squares_of(problem: Problem, scale) -> np.ndarray:
         names = problem.equation.constants
         raise ValueError(
             f"no values of {listed(names)} were found for which the equation is defined on every "
-            "row, with squares that do not overflow: where columns are of sizes far from 1, change "
+            "row, with squares that do not overflow: if columns are of sizes far from 1, change "
             "their units."
         )
     return _signed(problem, *min(whole, key=lambda fit: fit[0]))

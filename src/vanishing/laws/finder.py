@@ -454,7 +454,7 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         if law is None:
             name = self.target_name_
             why = f"the law has no closed form for {name}" if self.laws_ else "no law was found"
-            warn(f"{why}, so that the mean of the target is predicted.")
+            warn(f"{why}, so the mean of the target is predicted.")
             return np.full(len(X), self.mean_)
         return self._or_mean(law.predict(X))
 

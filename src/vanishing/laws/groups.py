@@ -51,7 +51,7 @@ class Groups(NamedTuple):
             if count < n_needed:
                 raise ValueError(
                     f"{what} needs at least {n_needed} rows of each group; group {label!r} has "
-                    f"{count}: leave it out, or put it to another."
+                    f"{count}: leave it out, or join it to another."
                 )
 
 

@@ -197,8 +197,8 @@ def register_link(name: str) -> None:
     function = registered(name)
     if function.second_derivative is None or function.inverse is None:
         raise ValueError(
-            f"a link needs a second derivative and an inverse; {name!r} has not both: give them to "
-            "vanishing.register_function."
+            f"a link needs a second derivative and an inverse; {name!r} lacks one of them: give "
+            "both to vanishing.register_function."
         )
     if name in LINKS or name in POWERS:
         raise ValueError(f"{name!r} is a link already.")

@@ -233,17 +233,16 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
             raise TypeError(f"final_estimator must be a classifier or None; got {final!r}.")
         if self.max_equations is not None:
             raise ValueError(
-                "max_equations is for the linear SVM, which final_estimator takes the place of: "
-                "leave it out."
+                "max_equations is for the linear SVM, which final_estimator replaces: leave it out."
             )
         if self.missing == "ignore":
             raise ValueError(
-                "missing='ignore' is for the linear SVM, which final_estimator takes the place of: "
+                "missing='ignore' is for the linear SVM, which final_estimator replaces: "
                 "leave one of them out."
             )
         if self.class_weight is not None:
             raise ValueError(
-                "class_weight is for the linear SVM, which final_estimator takes the place of: "
+                "class_weight is for the linear SVM, which final_estimator replaces: "
                 "set it in final_estimator."
             )
 

@@ -112,9 +112,9 @@ def _check_splitter(cv, n_samples: int) -> None:
     """Raise ValueError if a splitter knows rows by places, and only some are looked at."""
     if isinstance(cv, PredefinedSplit) or not hasattr(cv, "split"):
         raise ValueError(
-            f"cv={cv!r} knows the rows by their places, and of these {n_samples:,} rows a search "
-            f"looks at about {settings.MOST_SAMPLED:,}. Give a number of folds, with groups where "
-            "rows belong together, or a splitter such as StratifiedKFold."
+            f"cv={cv!r} lists rows by their places, but of these {n_samples:,} rows a search "
+            f"uses about {settings.MOST_SAMPLED:,}. Give a number of folds, with groups if rows "
+            "belong together, or a splitter such as StratifiedKFold."
         )
 
 

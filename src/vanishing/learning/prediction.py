@@ -68,7 +68,7 @@ def warn_of(model, far: FarRows) -> None:
     warn(
         f"{far.n_far:,} of {far.n_rows:,} rows are far outside of the rows of the fit: in some "
         f"column, by more than half of its range there (farthest: {names[far.column]}, by "
-        f"{far.worst:.3g} times its range). What is predicted for them means little. {done}"
+        f"{far.worst:.3g} times its range). Their predictions mean little. {done}"
     )
 
 
@@ -280,7 +280,7 @@ class PipelineClassifier(Savable, HTMLRepresentation, RowMethods, ClassifierMixi
         check_is_fitted(self)
         decisive = decisive_parts(self)
         if decisive is None:
-            raise ValueError("explain needs the linear SVM; it knows nothing of a final_estimator.")
+            raise ValueError("explain works with the linear SVM alone: leave final_estimator out.")
         index = X.index if hasattr(X, "iloc") else None  # lists have another index
         X = take_rows_in_memory(self, X, method="explain", reset=False).X
         if self.takes_gaps and np.isnan(X).any():

@@ -284,7 +284,7 @@ class ConservedQuantities(
         values : ndarray of shape (n_samples, n_quantities)
         """
         if not self.quantities_:
-            warn("nothing is conserved, so that there are no values.")
+            warn("nothing is conserved, so there are no values.")
             return np.empty((len(X), 0))
 
         def values(part: RowPart) -> np.ndarray:

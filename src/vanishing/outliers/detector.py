@@ -227,15 +227,15 @@ class VanishingOutlierDetector(
             self._set_offset(rows, weight)
         if self.contamination == "auto" and self.false_alarm_rate * (state.n_rows + 1.0) < 1.0:
             warn(
-                f"{state.n_rows:.0f} different rows cannot tell what one of "
-                f"{1 / self.false_alarm_rate:.0f} looks like: the threshold is a guess beyond all "
+                f"{state.n_rows:.0f} different rows are too few for one alarm in "
+                f"{1 / self.false_alarm_rate:.0f}: the threshold is a guess beyond all "
                 f"of them. Give at least {np.ceil(1 / self.false_alarm_rate - 1 - 1e-9):.0f} rows, "
                 "or a larger false_alarm_rate."
             )
         if state.n_rows <= len(names):
             warn(
                 f"there are {state.n_rows:.0f} different rows and {len(names)} columns: "
-                "laws and chance look alike, and scores are rough."
+                "laws and chance look alike, and scores are rough. Give more rows or fewer columns."
             )
         return self
 
@@ -317,11 +317,11 @@ class VanishingOutlierDetector(
             raise TypeError(f"fit_moments takes Moments; got {type(moments).__name__}.")
         if not isinstance(self.contamination, str):
             raise ValueError(
-                "contamination is a share of training rows, of which moments know nothing: leave "
+                "contamination is a share of training rows, and moments do not keep rows: leave "
                 "it 'auto' and set false_alarm_rate."
             )
         if self.lags:
-            raise ValueError("moments know nothing of the order of rows: set lags to 0.")
+            raise ValueError("moments do not keep the order of rows: set lags to 0.")
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             adopt_layout(self, moments.layout)
             self._last_rows = None
@@ -329,8 +329,8 @@ class VanishingOutlierDetector(
             self._state = state_from(moments, names_with_lags(self), np.random.default_rng(seed))
             self._set_offset()
         warn(
-            "moments count wrong rows as much as right ones, so that this fit is not robust: fit "
-            "to the rows where some may be wrong."
+            "moments count wrong rows as much as right ones, so this fit is not robust: fit to "
+            "the rows if some may be wrong."
         )
         return self
 

@@ -162,7 +162,7 @@ class Answer:
     def choose(self, place: int) -> "Answer":
         """Return the answer with another equation of ``front``, by its place there."""
         if self.chooser is None or not 0 <= place < len(self.front):
-            raise ValueError(f"there is no equation {place} to choose: {len(self.front)} are.")
+            raise ValueError(f"there is no equation {place}: there are {len(self.front)}.")
         chosen = self.chooser(place)
         asked = {name: getattr(self, name) for name in ("question", "notes", "command", "python")}
         return replace(chosen, **asked)

@@ -47,7 +47,7 @@ def _answer(table: QuestionTable, **given) -> Answer:
     gaps = table.reading.missing == "ignore"
     if gaps and is_on_disk(prepared):
         raise ValueError(
-            "--missing ignore needs the rows in memory, and these are too many: drop or median."
+            "--missing ignore needs the rows in memory, and these are too many: use drop or median."
         )
     model = _model(given["algorithm"], chosen, given["C"], given["tune"], gaps)
     held_out = _held_out(y, target, given["test_size"], given["seed"], given["tune"], groups, group)

@@ -164,7 +164,10 @@ def _check_options(given: Mapping[str, Any]) -> None:
         of_search = ("functions", "form", "noise", "homogeneous", "max_time")
         typed = [f"--{name.replace('_', '-')}" for name in of_search if given[name]]
         if typed:
-            raise ValueError(f"--check looks for no law: leave {' and '.join(typed)} out.")
+            raise ValueError(
+                "--check tests one equation and searches for none: leave "
+                f"{' and '.join(typed)} out."
+            )
     if given["homogeneous"] and given["units"] is None:
         raise ValueError("--homogeneous needs --units, a file with the unit of each column.")
     if given["max_time"] is not None and not given["max_time"] > 0:
@@ -173,7 +176,7 @@ def _check_options(given: Mapping[str, Any]) -> None:
         raise ValueError("--group needs --target, the column that laws are about.")
     if given["form"]:
         if target is None:
-            raise ValueError("--form needs --target: it says what the target is.")
+            raise ValueError("--form needs --target: a form is a formula of the target.")
         from vanishing.equations.forms import given_forms
 
         try:

@@ -110,9 +110,7 @@ class Reading:
     ) -> Choices:
         """Return what to do with the columns; see `QuestionTable.prepared`."""
         if self.missing == "ignore" and not ignores:
-            raise ValueError(
-                "--missing ignore is for outliers and fit; here rows have no gaps: drop or error."
-            )
+            raise ValueError("--missing ignore is for outliers and fit; here use drop or error.")
         return Choices(
             drop=self.drop,
             only=self.only,

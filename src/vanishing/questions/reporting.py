@@ -96,7 +96,7 @@ def _refuse(**options):
     """Raise ValueError where an option is given that the model has no use for."""
     for name, value in options.items():
         if value is not None:
-            raise ValueError(f"--{name} must be left out here: the model has no use for it.")
+            raise ValueError(f"--{name} must be left out here: the model does not use it.")
 
 
 class ReportedRows(NamedTuple):
@@ -232,7 +232,7 @@ def _rows_of_laws(loaded: LoadedModel, target) -> ReportedRows:
     answer = law_anatomy(loaded.model)
     if target is not None and target != answer.target:
         raise ValueError(
-            f"--target must be left out here: the laws know theirs, {answer.target!r}."
+            f"--target must be left out here: the laws have their own, {answer.target!r}."
         )
     names = list(answer.names)
     loaded.check_has(names, "a report of the laws")

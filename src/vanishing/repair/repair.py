@@ -278,8 +278,7 @@ def _check_columns(X: np.ndarray, names: Sequence[str]) -> None:
     empty = np.flatnonzero(~np.isfinite(X).any(axis=0))
     if len(empty):
         raise ValueError(
-            f"column {names[empty[0]]!r} has no value at all, so that nothing says what it should "
-            "be: leave it out."
+            f"column {names[empty[0]]!r} has no value at all, so it cannot be filled: leave it out."
         )
 
 

@@ -108,8 +108,8 @@ class FileTable:
             raise TableError(f"{self.path} has {len(places)} columns with the name {name!r}.")
         if not name:
             raise TableError(
-                f"Column {places[0] + 1} of {self.path} has no name; an index of "
-                "rows, perhaps, that is better left out."
+                f"Column {places[0] + 1} of {self.path} has no name. If it is "
+                "an index of rows, leave it out."
             )
         return places[0]
 

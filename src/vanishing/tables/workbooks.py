@@ -57,7 +57,7 @@ class WorkbookTable(FileTable):
         if len(filled) > 1:
             raise TableError(
                 f"{self.path} has {len(filled)} sheets with values: {listed(filled, 20)}.",
-                remedy="--sheet says which one is meant.",
+                remedy="--sheet chooses one.",
                 remedies=[("sheet", title) for title in filled],
             )
         self.rows = sheets[filled[0]]
