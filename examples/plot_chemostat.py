@@ -38,10 +38,10 @@ print(model.verdict_)
 print(f"error on cultures held out: {model.held_out_error_:.2f} times the noise")
 
 # %%
-# The first equation looks different from the truth but is the same: growth minus outflow, 0.9
-# S/(K + S) - 0.3, is 0.6 - 0.45/(K + S) with K = 0.5. So 0.601(1) is the largest rate of growth
-# minus the outflow. K is the amount of food at which growth has half of its largest rate. It has
-# a standard error:
+# The first equation looks different from the truth but is the same. Growth minus outflow is
+# 0.9 S/(K + S) - 0.3, which is 0.6 - 0.45/(K + S) with K = 0.5. So 0.601(1) is the largest rate of
+# growth minus the outflow. K is the amount of food at which growth has half of its largest rate. It
+# has a standard error:
 
 for equation in model.equations_:
     for value, std in equation.constants.values():

@@ -432,7 +432,7 @@ def test_draws_of_two_distinct_rows_raise_no_alarms():
 
 def test_too_few_rows_for_a_rate_are_named():
     X = np.random.default_rng(0).normal(size=(50, 3))
-    with pytest.warns(UserWarning, match="one of 100 looks like.*at least 99 rows"):
+    with pytest.warns(UserWarning, match="too few for one alarm in 100.*at least 99 rows"):
         detector().fit(X)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
