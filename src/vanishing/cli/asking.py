@@ -81,7 +81,8 @@ def out_parameter(question: Question) -> inspect.Parameter:
     """Return ``--out``, whose help says what the endings of names mean."""
     first, *others = question.writes
     words = [f"{', '.join(endings)} for {what}" for endings, what in [first, *others]]
-    help = f"File to write, may be repeated: {'; '.join(words)}; any other name: the first."
+    kinds = f"{'; '.join(words)}; with another ending: the first of these"
+    help = f"File to write, may be repeated: {kinds}."
     declared = typer.Option(
         "--out", help=f"{help} - prints it.", show_default="the screen alone", metavar="FILE"
     )

@@ -41,11 +41,13 @@ FIGURES = {
     "search": {"psi": "psi", "kernel_degree": "degree of the kernel", "C": "C"},
 }
 ABOUT = {
-    "exact": "Identical runs (in error, |G|, |O|, degree and, except for VCA, SPAR), of all made. "
-    "Runs behind a + become identical when they are rounded anew: training rows in another order "
-    "and off by a rounding error; for VCA also another basis of what vanishes on all rows.",
-    "search": "Runs for which the published search chooses the recorded psi and C (or degree of "
-    "the kernel and C), of all made. Runs behind a + have recorded ones that are as accurate.",
+    "exact": "The table counts identical runs (in error, |G|, |O|, degree and, except for VCA, "
+    "SPAR), of all that were made. Runs behind a + become identical when they are rounded anew: "
+    "with training rows in another order and off by a rounding error. For VCA the basis of what "
+    "vanishes on all rows changes, too.",
+    "search": "The table counts runs for which the published search chooses the recorded psi and C "
+    "(or degree of the kernel and C), of all that were made. For runs behind a + the recorded "
+    "values are as accurate as the chosen ones.",
 }
 
 
@@ -54,7 +56,7 @@ ABOUT = {
 # with either sign of an eigenvalue of zero (tests/experiments/test_replay.py); more in
 # docs/results.md.
 REASONS = {
-    "vertices": "of vertices that are equally good, rounding takes one",
+    "vertices": "two or more vertices are equally good, and rounding chooses one",
     "slice": "if a step drops the last vertex, the published PCG keeps the wrong ones",
     "sign": "terms of O are dependent, so the smallest eigenvalue of G is zero; rounding decides "
     "its sign, and the sign decides which of two rules the published AGD takes",
