@@ -230,7 +230,8 @@ def test_batches_have_constants_of_their_own(call, batches, tmp_path):
     assert "old: " in page.read_text(encoding="utf-8")
     shown = json.loads(call("show", outs[0], "--json").stdout)
     assert [e["batch"] for e in shown["equations"]] == ["new", "old"]
-    check_failed(call("predict", outs[0], batches, "--out", page), "differ between batches")
+    rows = tmp_path / "rows.csv"
+    check_failed(call("predict", outs[0], batches, "--out", rows), "differ between batches")
 
 
 def test_without_runs_each_batch_is_one(call, batches):

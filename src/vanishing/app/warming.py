@@ -6,12 +6,12 @@ classes, and ends early when the other end of its standard input is closed.
 
 import contextlib
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, Popen
 from tempfile import TemporaryDirectory
 
 from vanishing.questions import EXAMPLES, QUESTIONS, read
@@ -30,7 +30,7 @@ class Warming:
     def __init__(self):
         self._left = _examples()
         self._asked = ""
-        self._helper: subprocess.Popen | None = None
+        self._helper: Popen | None = None
         self._changed = threading.Condition()
         threading.Thread(target=self._run, daemon=True).start()
 
@@ -50,11 +50,11 @@ class Warming:
     def _start_helper(self) -> None:
         if self._helper is None and _LONGEST in self._left:
             part = _WEIGHTS if self._asked == _LONGEST else _LONGEST
-            self._helper = subprocess.Popen(
+            self._helper = Popen(
                 [sys.executable, "-m", "vanishing.app.warming", part],
-                stdin=subprocess.PIPE,  # which is closed when we end, however that happens
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                stdin=PIPE,  # which is closed when we end, however that happens
+                stdout=DEVNULL,
+                stderr=DEVNULL,
             )
 
     def finish(self, question: str | None, progress: Callable) -> None:
