@@ -85,6 +85,7 @@ def test_every_command_has_help_with_an_example(command):
 def test_the_help_names_what_the_registries_know(call):
     said = " ".join(call("fit", "--help").stdout.replace("│", " ").split())
     assert f"Finds the equations: {', '.join(CONSTRUCTIONS)}." in said
+    assert [*CONSTRUCTIONS] == ["oavi", "abm", "avi", "vca", "contrastive"]
     assert f"Of oavi: {', '.join(ORACLES)}." in said
     defaults = {**vanishing.OAVI().get_params(), "C": vanishing.VanishingClassifier().C}
     for name in ("oracle", "psi", "C"):
