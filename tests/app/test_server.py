@@ -11,7 +11,6 @@ import threading
 import time
 from http.client import HTTPConnection
 from importlib.resources import files
-from types import SimpleNamespace
 
 import pytest
 from serving import Server
@@ -308,7 +307,7 @@ def test_another_process_compiles_at_the_same_time(monkeypatch, first, part):
     monkeypatch.setattr(warming, "_when_compiling", compiles.append)
     monkeypatch.setattr(warming, "_fit_weights", lambda: None)
     monkeypatch.setattr(warming, "QUESTIONS", dict.fromkeys(QUESTIONS, Asked()))
-    monkeypatch.setattr(warming, "subprocess", SimpleNamespace(Popen=Process, PIPE=-1, DEVNULL=-3))
+    monkeypatch.setattr(warming, "Popen", Process)
     ahead = warming.Warming()
     for question in QUESTIONS:
         ahead.finish(question, lambda *step: None)
