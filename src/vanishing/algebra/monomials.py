@@ -7,6 +7,7 @@ Pure combinatorics: nothing here knows of data or of floating-point numbers. A t
     1 < t1 < t2 < t3 < t1^2 < t1 t2 < t2^2 < t1 t3 < t2 t3 < t3^2 < ...
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from numba import njit
 
 EXPONENT = np.uint16  # degrees up to 65,535, two bytes a variable
 _BYTES = np.dtype(EXPONENT).itemsize
+_FEW_EXPONENTS = 10_000  # of terms whose plan is kept
 MAX_DEGREE = int(np.iinfo(EXPONENT).max)
 
 
@@ -270,6 +272,18 @@ def plan(terms: np.ndarray) -> tuple[Plan, np.ndarray]:
         Where each of ``terms`` is in the plan.
     """
     terms = np.asarray(terms, dtype=EXPONENT)
+    if terms.size > _FEW_EXPONENTS:
+        return _plan(terms)
+    return _known_plan(terms.tobytes(), terms.shape)
+
+
+@lru_cache(maxsize=256)
+def _known_plan(exponents: bytes, shape: tuple[int, int]) -> tuple[Plan, np.ndarray]:
+    """Plan the same terms once: a search evaluates them again and again."""
+    return _plan(np.frombuffer(exponents, dtype=EXPONENT).reshape(shape))
+
+
+def _plan(terms: np.ndarray) -> tuple[Plan, np.ndarray]:
     degrees = terms.sum(axis=1, dtype=np.int64)
     top = int(degrees.max(initial=0))
 

@@ -27,6 +27,7 @@ CS_BETWEEN = (0.03, 0.3, 3.0, 30.0)  # tried next to the best: three are coarse 
 
 FEW_MISTAKES = 10  # on held-out rows: with fewer, nothing else can be told from chance
 SURE = 0.5  # standard errors by which another choice has to be better: fewer follow chance
+MORE_MISTAKES = 0.03  # share by which a simpler choice may make more, so that none is added to few
 MORE_LOSS = 0.02  # share by which the log-loss of a simpler choice may be larger, within its error
 FEWER = (0.7, 0.85)  # of the equations, in a step of backward elimination
 BEHIND = 2.0  # standard errors from which on no variant of a choice, and no costly psi, is tried

@@ -201,15 +201,24 @@ class Tuning:
     def _is_as_good(self, run: tuple[FoldScores, int], best: tuple[FoldScores, int]) -> bool:
         """Say whether a look is worse than the best by no measurable amount, at the places of C.
 
-        It has no lower score; and, as few rows show little by their labels, its log-loss is surely
-        not larger by more than a small share.
+        As few rows show little by their labels, its log-loss is surely not larger by more than a
+        small share. It makes no more mistakes; or few more, where its log-loss is surely smaller,
+        by as many standard errors at least: the best of many scores is partly the luckiest.
         """
-        if self._ahead(best, run) > 0.0:
+        lost = self._ahead(best, run)
+        if lost > 0.0 and not self._few_more(run, best):
             return False
         losses = self.trials.losses(*best)
         change = self.trials.losses(*run) - losses
         error = change.std() / np.sqrt(len(change))
+        if lost > 0.0 and change.mean() > -max(lost, 1.0) * error:
+            return False
         return change.mean() + error <= settings.MORE_LOSS * losses.mean()
+
+    def _few_more(self, run: tuple[FoldScores, int], best: tuple[FoldScores, int]) -> bool:
+        """Say whether a look makes few more mistakes, where these are what is scored."""
+        more, mistakes = _mean(best) - _mean(run), 1.0 - _mean(best)
+        return self.trials.model.scoring is None and more <= settings.MORE_MISTAKES * mistakes
 
     def _best_at(self, look: FoldScores) -> tuple[FoldScores, int]:
         return look, int(np.nanargmax(look.means))
