@@ -279,7 +279,7 @@ def plan(terms: np.ndarray) -> tuple[Plan, np.ndarray]:
 
 @lru_cache(maxsize=256)
 def _known_plan(exponents: bytes, shape: tuple[int, int]) -> tuple[Plan, np.ndarray]:
-    """Plan the same terms once: a search evaluates them again and again."""
+    """Plan the same terms once: searches, and points that move, evaluate them again and again."""
     return _plan(np.frombuffer(exponents, dtype=EXPONENT).reshape(shape))
 
 

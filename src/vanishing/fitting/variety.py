@@ -1,7 +1,6 @@
 """Polynomial equations and the points where they hold: what follows from what."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import numba
@@ -38,16 +37,9 @@ class VarietyEquation(NamedTuple):
 
 def evaluated(columns: np.ndarray, exponents: np.ndarray) -> np.ndarray:
     """Return the values of monomials, shape (n_terms, n_rows)."""
-    exponents = np.ascontiguousarray(exponents, dtype=int)
-    plan, position = _plan(exponents.tobytes(), exponents.shape)
+    plan, position = monomials.plan(exponents)
     columns = np.ascontiguousarray(columns)  # one layout: each is compiled
     return values_on(columns, plan)[position]
-
-
-@lru_cache(maxsize=256)
-def _plan(exponents: bytes, shape: tuple[int, int]):
-    """Return the plan of monomials; points that are moved ask for the same ones at each step."""
-    return monomials.plan(np.frombuffer(exponents, dtype=int).reshape(shape))
 
 
 def gradient(columns, equation: VarietyEquation) -> np.ndarray:
