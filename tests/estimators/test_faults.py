@@ -39,6 +39,7 @@ from vanishing import (
     VanishingFeatures,
     _threads,
 )
+from vanishing.cli.console import sentences
 from vanishing.experiments.records import Key, Records
 
 SOURCE = str(Path(vanishing.__file__).parent)
@@ -505,3 +506,19 @@ def test_two_processes_write_the_same_bytes(tmp_path):
     ]
     assert len(digests[0]) == 7
     assert digests[0] == digests[1]
+
+
+def test_ctrl_c_waits_while_numba_compiles():
+    """Within the compiler an exception is lost, or ends in a crash."""
+    compiled = []
+    compiler = {"__name__": "numba.core.stand_in", "signal": signal, "compiled": compiled}
+    exec("def compile_():\n signal.raise_signal(signal.SIGINT)\n compiled.append(1)", compiler)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(SystemExit) as interrupted, sentences():
+            compiler["compile_"]()
+            time.sleep(10)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert interrupted.value.code == 130 and compiled

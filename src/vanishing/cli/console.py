@@ -1,8 +1,11 @@
 """What the commands share: output, errors as one sentence, and files."""
 
+import _thread
 import os
+import signal
 import sys
 import tempfile
+import threading
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
@@ -77,7 +80,7 @@ def fail(message, code=UNREADABLE) -> NoReturn:
 @contextmanager
 def sentences():
     """Print errors and warnings of the block as one sentence each; also a decorator."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _interruptible():
         warnings.showwarning = _print_warning
         try:
             yield
@@ -102,6 +105,31 @@ def sentences():
             fail(f"There is not enough memory: {str(error) or 'try fewer rows'}.")
         except (ValueError, TypeError, ImportError) as error:
             fail(error)
+
+
+@contextmanager
+def _interruptible():
+    """Have Ctrl-C wait while Numba compiles: in there it would be lost, or end in a crash."""
+    own = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    own = own and threading.current_thread() is threading.main_thread()
+    if own:
+        signal.signal(signal.SIGINT, _interrupt)
+    try:
+        yield
+    finally:
+        if own:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _interrupt(number, frame):
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith(("numba.core", "llvmlite")):
+            again = threading.Timer(0.05, _thread.interrupt_main)
+            again.daemon = True
+            again.start()
+            return
+        frame = frame.f_back
+    raise KeyboardInterrupt
 
 
 def _print_warning(message, category, filename, lineno, file=None, line=None):
