@@ -9,7 +9,8 @@ from sklearn.metrics import roc_auc_score
 import vanishing
 from vanishing import Blocks, VanishingOutlierDetector, check_law
 from vanishing.datasets import make_plant
-from vanishing.outliers.events import NO_CELLS, NO_ROWS, STUCK
+from vanishing.outliers import settings
+from vanishing.outliers.events import NO_CELLS, NO_ROWS, STUCK, _by_depth
 from vanishing.outliers.lags import lagged_names
 from vanishing.outliers.stretches import long_runs
 
@@ -357,3 +358,18 @@ def test_rows_that_have_a_place_of_their_own_are_no_drift(kind):
     model = detector().fit(X)
     assert model.contamination_ == 0.0
     assert np.mean(model.predict(X) == -1) < 0.015
+
+
+def test_a_fault_that_starts_small_is_one_part():
+    """Two shallow alarms before deep ones are no event of their own, and few after them neither."""
+    deep = 10 * settings.EVENT_DEEP
+    group = np.arange(100, 100 + 3 * settings.EVENT_ALARMS)
+    excess = np.full(len(group), deep)
+    excess[:2] = 0.5 * settings.EVENT_DEEP
+    assert [part.tolist() for part in _by_depth(group, excess)] == [group.tolist()]
+    np.testing.assert_equal(_by_depth(group, excess[::-1]), [group])
+    excess[: settings.EVENT_ALARMS] = 0.5 * settings.EVENT_DEEP
+    assert [len(part) for part in _by_depth(group, excess)] == [
+        settings.EVENT_ALARMS,
+        2 * settings.EVENT_ALARMS,
+    ]
