@@ -5,7 +5,7 @@ import pytest
 
 from vanishing import LawFinder, LawsByGroup, check_law, load
 from vanishing.export import to_python
-from vanishing.laws.group_search import GroupedRows, law_of_groups
+from vanishing.laws.group_search import GroupedRows, _determined, _FormFit, law_of_groups
 from vanishing.laws.groups import read_groups
 from vanishing.laws.options import OutOfTime
 from vanishing.laws.targets import LawAnswer
@@ -227,3 +227,14 @@ def test_bad_groups_get_a_clear_error():
         LawFinder(noise=0.1).fit(X, y, groups=group)
     with pytest.raises(ValueError, match="without groups"):
         LawFinder().fit(X, 2 * X[:, 0] + 1).predict(X, groups=group)
+
+
+def test_a_form_has_constants_that_some_group_determines():
+    """A level of zero is known beside the spread of the target; a rate of zero is not known."""
+    random = np.random.default_rng(0)
+    x = random.uniform(-1, 1, (60, 1))
+    laws = [check_law("y = a*x0 + b", x, 2 * x[:, 0] + 0.1 * random.normal(size=60))]
+    fit = _FormFit(laws)
+    assert _determined(fit, {"a": 2.0, "b": 1.2}).laws == laws
+    refused = _determined(fit, {"a": 2.0, "b": 0.0})
+    assert refused.laws == [] and "do not determine b" in refused.reason
