@@ -7,10 +7,12 @@ them (three on skin). Error in per cent with its standard error over the splits,
 score where there are probabilities, and seconds of the processor, one thread, for the fit with its
 search. Rows are appended to ``--out`` as they come, and what is there already is not run again;
 ``--from`` prints the tables of results on record. ``--set-aside`` has other data sets, which no one
-tunes to, and ``--apart`` ten more, which were run once.
+tunes to, and ``--apart`` ten more, which were run once. ``--real`` are ten real tables in view, and
+``--strangers`` ten that were kept apart and run once, of packages that `classification_real.py`
+names.
 
     python benchmarks/studies/classification.py [--sets iris ...] [--methods SVC ...] [--splits 10]
-        [--set-aside | --apart] [--out FILE] [--from FILE ...]
+        [--set-aside | --apart | --real | --strangers] [--out FILE] [--from FILE ...]
 """
 
 import argparse
@@ -21,6 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from classification_real import REAL, STRANGERS
 from classification_sets import APART, SET_ASIDE, SETS
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -266,7 +269,7 @@ def outcomes(results):
     for result in results:
         runs = found.setdefault(result.set, {}).setdefault(result.method, {})
         runs[result.split] = result
-    order = [*SETS, *SET_ASIDE, *APART]
+    order = [*SETS, *SET_ASIDE, *APART, *REAL, *STRANGERS]
     for name in sorted(found, key=order.index):
         methods = found[name]
         common = sorted(set.intersection(*(set(runs) for runs in methods.values())))
@@ -334,7 +337,7 @@ def chosen(parser, names, known):
 
 
 def main():
-    known = [*SETS, *SET_ASIDE, *APART]
+    known = [*SETS, *SET_ASIDE, *APART, *REAL, *STRANGERS]
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--sets", nargs="+", metavar="SET", help=", ".join(known))
     parser.add_argument("--methods", nargs="+", metavar="METHOD", help=", ".join(METHODS))
@@ -342,10 +345,18 @@ def main():
     others = parser.add_mutually_exclusive_group()
     others.add_argument("--set-aside", action="store_true", help="data that no one tunes to")
     others.add_argument("--apart", action="store_true", help="ten more sets, which were run once")
+    others.add_argument("--real", action="store_true", help="ten real tables in view")
+    others.add_argument("--strangers", action="store_true", help="ten real tables kept apart")
     parser.add_argument("--out", type=Path, help="append results to this file, and resume from it")
     parser.add_argument("--from", nargs="+", type=Path, dest="record", help="print, run nothing")
     options = parser.parse_args()
-    among = SET_ASIDE if options.set_aside else APART if options.apart else SETS
+    asked = {
+        "set_aside": SET_ASIDE,
+        "apart": APART,
+        "real": REAL,
+        "strangers": STRANGERS,
+    }
+    among = next((among for name, among in asked.items() if getattr(options, name)), SETS)
     sets = chosen(parser, options.sets, among)
     methods = chosen(parser, options.methods, METHODS)
     if not options.methods and not options.record:

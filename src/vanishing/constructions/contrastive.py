@@ -17,7 +17,14 @@ from vanishing.constructions.base import (
     set_monomials,
     write_monomials,
 )
-from vanishing.constructions.knots import knot_polynomials
+from vanishing.constructions.knots import (
+    knot_polynomials,
+    level_polynomials,
+    pair_polynomials,
+    quantile_knots,
+    telling_pairs,
+    with_products,
+)
 from vanishing.estimators.fits import Remarks
 from vanishing.oracles.matching_pursuit import omp
 from vanishing.oracles.solution import Status
@@ -82,9 +89,16 @@ class ContrastiveVanishing(MonomialTransformer):
         Knots of each column: quantiles t of the rows of all classes, in equal steps from the least
         value on. ``x - t`` is a further generator for each of them: sums of ``|x - t|`` are curves
         of the column, linear between knots.
+    n_levels : int, default=0
+        Levels t of each generator g: its mean, and quantiles in equal steps of a normal
+        distribution with its variance. ``g - t`` is a further generator for each of them: sums of
+        ``|g - t|`` are curves of g.
     n_pair_knots : int, default=0
-        As many of each column for products: ``(x - s)*(z - t)`` is a further generator for any two
+        As many of each column for products: ``(x - s)*(z - t)`` is a further generator for two
         columns and their knots, which makes surfaces of two columns.
+    max_pairs : int, default=None
+        Pairs of columns that have surfaces: those whose cells between knots tell classes apart
+        most, beyond what the two columns do one by one. None means all pairs.
     absolute : bool, default=True
         Whether `transform` returns ``|g(x)|`` or ``g(x)``.
     chunk_size : int, default=None
@@ -167,7 +181,9 @@ class ContrastiveVanishing(MonomialTransformer):
         max_generators: int | None = None,
         slack: float = 0.0,
         n_knots: int = 0,
+        n_levels: int = 0,
         n_pair_knots: int = 0,
+        max_pairs: int | None = None,
         absolute: bool = True,
         chunk_size: int | None = None,
         n_jobs: int | None = None,
@@ -178,7 +194,9 @@ class ContrastiveVanishing(MonomialTransformer):
         self.max_generators = max_generators
         self.slack = slack
         self.n_knots = n_knots
+        self.n_levels = n_levels
         self.n_pair_knots = n_pair_knots
+        self.max_pairs = max_pairs
         self.absolute = absolute
         self.chunk_size = chunk_size
         self.n_jobs = n_jobs
@@ -189,8 +207,10 @@ class ContrastiveVanishing(MonomialTransformer):
         if self.max_generators is not None:
             check_number("max_generators", self.max_generators, low=1, integer=True)
         check_number("slack", self.slack, low=0)
-        check_number("n_knots", self.n_knots, low=0, integer=True)
-        check_number("n_pair_knots", self.n_pair_knots, low=0, integer=True)
+        for name in ("n_knots", "n_levels", "n_pair_knots"):
+            check_number(name, getattr(self, name), low=0, integer=True)
+        if self.max_pairs is not None:
+            check_number("max_pairs", self.max_pairs, low=1, integer=True)
 
     def keep(self, chosen: IntArray, *, same_variety: bool = False) -> None:
         """Keep some of the generators, and forget the others."""
@@ -237,15 +257,11 @@ def fit_classes(estimators: list[ContrastiveVanishing], ask) -> list[tuple]:
             others = [each for each in classes if each is not own]
             against = _mean(others) if others else background
             contrasts.append(_contrast(options, own.gram, against, background))
-        if options.n_knots or options.n_pair_knots:
-            plan = _with_pairs(plan, n_features, options)
+        if options.n_knots or options.n_levels or options.n_pair_knots:
+            plan, further = _further(options, ask, plan, contrasts, _mean(classes))
             terms = monomials.terms_of(plan, n_features)
             background = unit_cube(terms)
-            contrasts = [contrast.on(len(terms)) for contrast in contrasts]
-            polynomials = knot_polynomials(
-                ask, n_features, len(terms), options.n_knots, options.n_pair_knots
-            )
-            contrasts.append(Contrast(*polynomials))
+            contrasts = [*(contrast.on(len(terms)) for contrast in contrasts), further]
         squares = _measured(ask, plan, contrasts)
         # They are measured with leading coefficient 1, and these may be larger than moments.
         _check_finite([squares], terms)
@@ -266,12 +282,23 @@ def fit_classes(estimators: list[ContrastiveVanishing], ask) -> list[tuple]:
     return fits
 
 
-def _with_pairs(plan: Plan, n_features: int, options) -> Plan:
-    """Return a plan that has the terms of polynomials at knots, too."""
-    degree = 2 if options.n_pair_knots else 1
-    if int(monomials.terms_of(plan, n_features)[-1].sum()) >= degree:
-        return plan
-    return monomials.plan_up_to(n_features, degree)
+def _further(options, ask, plan: Plan, contrasts: list[Contrast], products: np.ndarray):
+    """Return a plan, and polynomials on its terms that vanish at knots, or on levels of others."""
+    n_features = options.n_features_in_
+    pair_knots = quantile_knots(ask, n_features, options.n_pair_knots)
+    pairs = telling_pairs(ask, pair_knots, options.max_pairs)
+    coef, leading = (np.concatenate(parts) for parts in zip(*contrasts, strict=True))
+    levels = level_polynomials(coef, leading, products, options.n_levels)
+    plan = with_products(plan, n_features, pairs)
+    terms = monomials.terms_of(plan, n_features)
+    knots = quantile_knots(ask, n_features, options.n_knots)
+    parts = [
+        knot_polynomials(knots, len(terms)),
+        Contrast(*levels).on(len(terms)),
+        pair_polynomials(pairs, pair_knots, terms),
+    ]
+    coef, leading = (np.concatenate(of_parts) for of_parts in zip(*parts, strict=True))
+    return plan, Contrast(coef, leading)
 
 
 def _dealt(contrasts: list[Contrast], squares: np.ndarray, weights: np.ndarray):

@@ -20,8 +20,9 @@ class Free(NamedTuple):
 def families(free: Free, trials: Trials) -> list[list[Choice]]:
     """Return what is tried first, the simplest first, with the first scaling.
 
-    Degrees of contrastive generators are left out that have too many terms for the rows, or whose
-    eigenvectors or features would take too long.
+    Contrastive generators of one degree after the other; the same without absolute values, so that
+    decisions are single polynomials; and the generators of OAVI. Degrees are left out that have too
+    many terms for the rows, or whose eigenvectors or features would take too long.
     """
     scale = SCALINGS[0] if free.scale else None
     if not free.transformer:
@@ -34,27 +35,49 @@ def families(free: Free, trials: Trials) -> list[list[Choice]]:
         for degree in settings.DEGREES
         if _affordable(degree, trials)
     ]
-    return [contrastive, oavi] if contrastive else [oavi]
+    if not contrastive:
+        return [oavi]
+    return [contrastive, [choice._replace(absolute=False) for choice in contrastive], oavi]
 
 
-def bent(trials: Trials, choice: Choice) -> list[Choice]:
-    """Return choices with knots, of a family of contrastive generators of which one was best.
+class Bend(NamedTuple):
+    """A choice with further generators, which vanish at knots, and the one without these."""
 
-    Curves of one column, with planes and with what was best; then surfaces of two.
-    """
-    if not choice.is_contrastive:
+    straight: Choice
+    choice: Choice
+    work: float  # of a pass over all features
+
+
+def curves(trials: Trials, choice: Choice) -> list[Bend]:
+    """Return curves of columns, with planes and with what was best."""
+    bases = [choice] if choice.max_degree == 1 else [choice._replace(max_degree=1), choice]
+    n_further = trials.n_columns * settings.N_KNOTS
+    return [
+        _bend(trials, base, base._replace(n_knots=settings.N_KNOTS), n_further) for base in bases
+    ]
+
+
+def levels(trials: Trials, choice: Choice) -> list[Bend]:
+    """Return curves of the generators of what was best."""
+    n_further = settings.N_LEVELS * _n_generators(choice.max_degree or 0, trials)
+    return [_bend(trials, choice, choice._replace(n_levels=settings.N_LEVELS), n_further)]
+
+
+def surfaces(trials: Trials, choice: Choice) -> list[Bend]:
+    """Return surfaces of two columns, with what was best."""
+    n_knots = settings.N_PAIR_KNOTS
+    n_further = n_knots**2 * min(comb(trials.n_columns, 2), trials.max_pairs)
+    if not n_further:
         return []
-    work = trials.n_rows * trials.n_columns * settings.N_KNOTS * trials.n_problems
-    if work > settings.MOST_WORK_WITHOUT_GAIN:
-        return []
-    curves = [choice._replace(max_degree=1, n_knots=settings.N_KNOTS)]
-    if choice.max_degree != 1:
-        curves.append(choice._replace(n_knots=settings.N_KNOTS))
-    n_surfaces = comb(trials.n_columns, 2) * settings.N_PAIR_KNOTS**2
-    work = trials.n_rows * n_surfaces * trials.n_problems
-    if n_surfaces > trials.n_rows or work > settings.MOST_WORK_WITHOUT_GAIN:
-        return curves
-    return [*curves, curves[0]._replace(n_pair_knots=settings.N_PAIR_KNOTS)]
+    return [_bend(trials, choice, choice._replace(n_pair_knots=n_knots), n_further)]
+
+
+BENDS = (curves, levels, surfaces)  # in the order in which they are tried
+
+
+def _bend(trials: Trials, straight: Choice, choice: Choice, n_further: int) -> Bend:
+    n_generators = _n_generators(straight.max_degree or 0, trials) + n_further
+    return Bend(straight, choice, trials.n_rows * n_generators * trials.n_problems)
 
 
 def simpler(point: SearchPoint) -> list[list[SearchPoint]]:
@@ -72,10 +95,14 @@ def _affordable(degree: int, trials: Trials) -> bool:
     n_terms = comb(trials.n_columns + degree, degree)
     if (n_rows + 10 * n_classes * n_terms) * n_terms**2 > settings.MOST_PRODUCTS:
         return False
-    n_generators = n_terms * (n_classes - 1)  # about so many have a quotient below 1
-    work = n_rows * n_generators * trials.n_problems
+    work = n_rows * _n_generators(degree, trials) * trials.n_problems
     enough_rows = n_terms * settings.ROWS_PER_TERM <= n_rows
     return degree == 1 or (enough_rows and work <= settings.MOST_SCREENED_WORK)
+
+
+def _n_generators(degree: int, trials: Trials) -> int:
+    """Return about how many contrastive generators there are, with a quotient below 1."""
+    return comb(trials.n_columns + degree, degree) * (trials.n_classes - 1)
 
 
 def others(free: Free, choice: Choice) -> list[Choice]:

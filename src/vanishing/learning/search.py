@@ -16,7 +16,7 @@ from vanishing.constructions.base import GeneratorTransformer
 from vanishing.estimators.fits import Remarks, all_or_nothing
 from vanishing.estimators.progress import Progress, listening
 from vanishing.learning import settings
-from vanishing.learning.candidates import Free, bent, families, others, simpler
+from vanishing.learning.candidates import BENDS, Free, families, others, simpler
 from vanishing.learning.classifier import VanishingClassifier, adopt_parts
 from vanishing.learning.default import resolved
 from vanishing.learning.features import VanishingFeatures
@@ -331,7 +331,7 @@ def search(model: VanishingClassifierCV, X, y, sample_weight, groups) -> Vanishi
             psis,
             families(free, trials),
             partial(others, free),
-            partial(bent, trials),
+            [partial(bend, trials) for bend in BENDS],
             simpler if free.transformer and free.psi else None,
         )
         with one_blas_thread():

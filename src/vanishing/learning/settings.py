@@ -15,7 +15,9 @@ PSIS = (  # for OAVI: the paper's grid, and on; a smaller psi has more generator
 )
 CONTRASTIVE_PSIS = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)  # in larger steps
 DEGREES = (1, 2, 3, 4, 6, 8)  # of contrastive generators: more terms, which need more rows
-N_KNOTS, N_PAIR_KNOTS = 16, 3  # of a column: 8 and 32 were no better, 2 and 4 worse
+N_KNOTS = 16  # of a column: 8 and 32 were no better
+N_LEVELS = 6  # of a plane: 12 were no better
+N_PAIR_KNOTS, MOST_PAIRS = 8, 8  # of a column, and pairs of columns: all pairs with 3 were worse
 MOST_QUANTILES = 100  # of a column, for scale="quantile": 1000 were no better on spam
 SLACKS = (0.1, 0.3, 1.0)  # of quotients, for generators with fewer terms
 ROWS_PER_TERM = 5  # with fewer, polynomials tell classes apart by chance
@@ -27,6 +29,7 @@ CS_BETWEEN = (0.03, 0.3, 3.0, 30.0)  # tried next to the best: three are coarse 
 
 FEW_MISTAKES = 10  # on held-out rows: with fewer, nothing else can be told from chance
 SURE = 0.5  # standard errors by which another choice has to be better: fewer follow chance
+SURE_OF_MANY = 1.0  # the same for levels and surfaces, whose many features follow chance more
 MORE_MISTAKES = 0.03  # share by which a simpler choice may make more, so that none is added to few
 MORE_LOSS = 0.02  # share by which the log-loss of a simpler choice may be larger, within its error
 FEWER = (0.7, 0.85)  # of the equations, in a step of backward elimination
@@ -42,12 +45,12 @@ MOST_ROWS = 20_000  # training rows of a fold while psi is searched; the best is
 SCREENED_ROWS = 10_000  # training rows on which scalings and oracles are compared
 KEPT_SCORES = 5000  # decision values of a fold that a temperature is learned from
 MOST_WORK = 8e7  # for the next psi: digits spent most of 66 to 127 s on two psi that rarely win
-MOST_WORK_WITHOUT_GAIN = 3e6  # for the next psi after one that brought nothing
 MOST_SIMPLIFIED_WORK = 3e6  # of what is looked at with slack and smaller C
-MOST_CLIMB_WITHOUT_GAIN = 3e5  # beyond: one psi of a further degree unless it gains, and no slack
+MOST_WORK_WITHOUT_GAIN = 3e5  # beyond: one psi of a choice unless it gains, and no slack
+MOST_BENT_WORK = 3e6  # beyond: knots of one kind only where those of another gained
 MOST_SCREENED_WORK = 1e7  # where scalings, oracles and degrees are compared
 LARGEST_GROWTH = 2.0  # of the number of generators from one psi to the next, when work is foreseen
-MOST_PRODUCTS = 1e9  # multiplications for the moments of a degree and their eigenvectors
+MOST_PRODUCTS = 2e9  # multiplications for the moments of a degree and their eigenvectors
 
 # -- Probabilities (benchmarks/studies/probabilities.py: log-loss as of three folds, or lower) ----
 

@@ -35,15 +35,17 @@ from vanishing.rows.source import RowPart
 class Choice(NamedTuple):
     """What a search chooses apart from psi and C; None is what the user gave, or does not apply.
 
-    The transformer is "oavi", with an oracle, or "contrastive", with a degree, maybe with knots and
-    slack.
+    The transformer is "oavi", with an oracle, or "contrastive", with a degree, with or without
+    absolute values, maybe with knots, levels and slack.
     """
 
     scale: str | None = None
     transformer: str | None = None
     oracle: str | None = None
     max_degree: int | None = None
+    absolute: bool | None = None
     n_knots: int | None = None
+    n_levels: int | None = None
     n_pair_knots: int | None = None
     slack: float | None = None
     max_equations: int | None = None
@@ -183,6 +185,11 @@ class Trials:
             return self.folds[0][0].source.layout.n_features
         return self._folds(SearchPoint(Choice(), 1.0))[0].test_X.shape[1]
 
+    @property
+    def max_pairs(self) -> int:
+        """How many pairs of columns may have surfaces: more products than rows tell by chance."""
+        return min(settings.MOST_PAIRS, self.n_rows // settings.N_PAIR_KNOTS**2)
+
     def thinned(self, n_rows: int) -> "Trials":
         """Return trials that fit to so many of the training rows, a like share of each class."""
         if self.n_rows <= n_rows:
@@ -226,7 +233,10 @@ class Trials:
                 max_terms=None,
                 slack=choice.slack or 0.0,
                 n_knots=choice.n_knots or 0,
+                n_levels=choice.n_levels or 0,
                 n_pair_knots=choice.n_pair_knots or 0,
+                max_pairs=self.max_pairs if choice.n_pair_knots else None,
+                absolute=choice.absolute is not False,
             )
         if choice.oracle is not None:
             return OAVI(oracle=choice.oracle)

@@ -18,6 +18,7 @@ import numpy as np
 from sklearn import get_config
 
 from vanishing.learning import settings
+from vanishing.learning.candidates import Bend
 from vanishing.learning.trials import Choice, FoldScores, SearchPoint, Trials
 
 
@@ -34,8 +35,8 @@ class Tuning:
         one after the other while they gain.
     others : callable
         ``others(choice)`` returns those that differ from a choice in scaling or oracle.
-    bent : callable
-        ``bent(choice)`` returns those with knots.
+    bends : sequence of callables
+        ``bend(choice)`` returns those with knots of one kind, for contrastive generators.
     simpler : callable
         ``simpler(point)`` returns paths from a point to simpler ones; None: the best is taken.
 
@@ -51,14 +52,14 @@ class Tuning:
         psis: Sequence[float] | None,
         families: Sequence[Sequence[Choice]],
         others: Callable[[Choice], Sequence[Choice]],
-        bent: Callable[[Choice], Sequence[Choice]],
+        bends: Sequence[Callable[[Choice], Sequence[Bend]]],
         simpler: Callable[[SearchPoint], Sequence[Sequence[SearchPoint]]] | None,
     ):
         self.trials = trials
         self.psis = psis
         self.families = families
         self.others = others
-        self.bent = bent
+        self.bends = bends
         self.simpler = simpler
         self.skipped: list[str] = []
         self._taken: Choice | None = None
@@ -110,17 +111,19 @@ class Tuning:
         """Walk through the choices of a family while they gain; return the best of them."""
         best, n_without_gain = family[0], 0
         for choice in family:
-            largest = 1.0
+            largest, Cs = 1.0, None
             if choice != best and self._is_costly(choice):  # only from where the best is
-                largest = self._best_of(best)[0].point.psi
-            self._walk(choice, largest)
+                if self._is_behind(best):
+                    break
+                of_best, place = self._best_of(best)
+                largest, Cs = of_best.point.psi, self._C_and_smaller(place)
+            self._walk(choice, largest, Cs)
             look, _ = new = self._best_of(choice)
             if choice != best:
                 n_without_gain += 1
                 if self._ahead(new, self._best_of(best)) > settings.SURE:
                     best, n_without_gain = choice, 0
-            patience = 1 if self._takes_long(look) else settings.PATIENCE
-            if n_without_gain >= patience or self._perfect(look):
+            if n_without_gain >= settings.PATIENCE or self._perfect(look):
                 break
         return best
 
@@ -130,23 +133,32 @@ class Tuning:
             return False
         assert choice.max_degree is not None
         n_terms = comb(self.trials.n_columns + choice.max_degree, choice.max_degree)
-        return self._work(choice, [n_terms]) > settings.MOST_CLIMB_WITHOUT_GAIN
+        return self._work(choice, [n_terms]) > settings.MOST_WORK_WITHOUT_GAIN
 
-    def _bend(self, first: Choice) -> Choice:
-        """Let the best choice of a family have knots; return the best of it and those with some.
+    def _bend(self, straight: Choice) -> Choice:
+        """Let the best choice of a family have knots of one kind after the other, while they gain.
 
-        With the psi that was best without, and the C that was, or the one below: there are many
-        more generators.
+        Return the best of it and those with some: with the psi that was best without, and the C
+        that was, or the one below, as there are many more generators. Costly ones follow only where
+        cheaper ones gained.
         """
-        for choice in self.bent(first):
-            base = choice._replace(n_knots=None, n_pair_knots=None)
-            look, place = self._best_of(base)
-            psi, Cs = look.point.psi, self._C_and_smaller(place)
-            self.trials.look_at(SearchPoint(choice, psi), Cs)
-            self._consider(choice)
-            if self._ahead(self._best_of(choice), self._best_of(first)) > settings.SURE:
-                first = choice
-        return first
+        best, sure = straight, settings.SURE
+        if not straight.is_contrastive or straight.absolute is False:
+            return best
+        for bend in self.bends:
+            for base, choice, work in bend(best):
+                costly = work > settings.MOST_BENT_WORK
+                if work > settings.MOST_SCREENED_WORK or (costly and best == straight):
+                    continue
+                look, place = self._best_of(base)
+                self.trials.look_at(
+                    SearchPoint(choice, look.point.psi), self._C_and_smaller(place)
+                )
+                if self._ahead(self._best_of(choice), self._best_of(best)) > sure:
+                    best = choice
+                    self._consider(choice)
+            sure = settings.SURE_OF_MANY
+        return best
 
     # -- The simplest of what is about as good ----------------------------------------------------
 
@@ -191,7 +203,7 @@ class Tuning:
 
     def _takes_long(self, look: FoldScores) -> bool:
         """Say whether looks at as many generators take so long that few are worth it."""
-        return self._work(look.point.choice, [look.n_generators]) > settings.MOST_CLIMB_WITHOUT_GAIN
+        return self._work(look.point.choice, [look.n_generators]) > settings.MOST_WORK_WITHOUT_GAIN
 
     def _equal(self, best: tuple[FoldScores, int]) -> list[tuple[FoldScores, int]]:
         """Return the looks that are worse than the best by no measurable amount."""
@@ -243,7 +255,8 @@ class Tuning:
             self._taken = choice
 
     def _descend(self, choice: Choice, largest: float, Cs: Sequence[float]) -> None:
-        n_without_gain, best = 0, -np.inf
+        n_without_gain = 0
+        best: tuple[FoldScores, int] | None = None
         before: FoldScores | None = None
         sizes: list[int] = []  # generators of the models until now
         for psi in settings.CONTRASTIVE_PSIS if choice.is_contrastive else settings.PSIS:
@@ -256,8 +269,9 @@ class Tuning:
                 self.skipped.append(f"{_named(point)} and smaller ones, {too_much}")
                 return
             look = self.trials.look_at(point, Cs)
-            if look.best > best:
-                best, n_without_gain = look.best, 0
+            new = self._best_at(look)
+            if best is None or self._ahead(new, best) > settings.SURE:
+                best, n_without_gain = new, 0
             elif choice.is_contrastive or look.n_generators != sizes[-1]:  # else it may be the same
                 n_without_gain += 1
             sizes.append(look.n_generators)

@@ -335,6 +335,27 @@ class Block:
         ]
         return (np.array(up_to),)
 
+    def cell_weights(self, bounds: np.ndarray) -> tuple[np.ndarray]:
+        """Return what the rows weigh in the cells of each pair of columns, of shape (n, c, n, c).
+
+        ``bounds`` of shape (n, c - 1) grow along each column; a value belongs to the cell after all
+        those that are not above it.
+        """
+        xp, n_columns, n_cells = namespace(self.X), len(bounds), bounds.shape[1] + 1
+        bounds, total = like(self.X, bounds), np.zeros((n_columns * n_cells,) * 2)
+        for cut in slices(self.X.shape[0], _PIECE):
+            rows = xp.astype(self.X[cut, :], xp.float64)[:, :, None]
+            beyond = xp.astype(rows >= bounds[None, :, :], xp.float64)
+            ones = xp.ones_like(rows)
+            # In a cell are the rows beyond its first bound, but not those beyond its last one.
+            last = xp.concat([beyond, xp.zeros_like(rows)], axis=2)
+            cells = xp.reshape(xp.concat([ones, beyond], axis=2) - last, (rows.shape[0], -1))
+            weighted = cells
+            if self.sample_weight is not None:
+                weighted = cells * self.sample_weight[cut][:, None]
+            total += to_numpy(cells.T @ weighted)
+        return (total.reshape(n_columns, n_cells, n_columns, n_cells),)
+
     @cached_property
     def _sorted_columns(self) -> "list[_SortedColumn]":
         return [_sorted_column(self.X[:, j], self.sample_weight) for j in range(self.X.shape[1])]
