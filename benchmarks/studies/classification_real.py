@@ -40,7 +40,7 @@ def read(path, *, most=None, first=0, drop=(), target=None):
     ``most`` rows are drawn where there are more; ``target`` makes classes of the last column.
     """
     lines = path.read_text(errors="replace").splitlines()
-    rows = [re.split(r"[,;]\s*|\s+", line.strip()) for line in lines if line[:1] not in "@%\""]
+    rows = [re.split(r"[,;]\s*|\s+", line.strip()) for line in lines if line[:1] not in '@%"']
     table = np.array([row for row in rows if len(row) > 1])
     table = np.char.strip(table)
     labels, kept = table[:, -1], range(first, table.shape[1] - 1)

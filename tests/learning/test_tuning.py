@@ -9,6 +9,7 @@ from sklearn.model_selection import train_test_split
 
 from vanishing import VanishingClassifierCV
 from vanishing.learning import search, settings
+from vanishing.learning.candidates import Bend
 from vanishing.learning.trials import Choice, FoldScore, FoldScores, SearchPoint
 from vanishing.learning.tuning import Tuning
 
@@ -45,10 +46,19 @@ def contrastive(degree):
     return Choice("minmax", "contrastive", max_degree=degree)
 
 
-def tuned(trials, family, bent=()):
-    tuning = Tuning(trials, None, [family], lambda choice: [], lambda choice: bent, None)
+def tuned(trials, families, bends=()):
+    tuning = Tuning(trials, None, families, lambda choice: [], bends, None)
     tuning.run()
     return tuning
+
+
+def bend(work=1.0, **knots):
+    """Return what adds knots to a choice."""
+    return lambda choice: [Bend(choice, choice._replace(**knots), work)]
+
+
+def looked_at(trials):
+    return {point.choice for point in trials.looks}
 
 
 @pytest.mark.parametrize("start, n_psis", [(600, 4), (895, len(settings.CONTRASTIVE_PSIS))])
@@ -60,7 +70,7 @@ def test_a_degree_that_is_clearly_behind_ends_at_the_psi_of_the_one_before(start
         return min(step, 3) * 10 + 870 if point.choice.max_degree == 1 else start + step
 
     trials = MadeUp(right)
-    tuned(trials, [contrastive(1), contrastive(2)])
+    tuned(trials, [[contrastive(1), contrastive(2)]])
     psis = [point.psi for point in trials.looks if point.choice.max_degree == 2]
     assert psis == list(settings.CONTRASTIVE_PSIS[:n_psis])
 
@@ -75,7 +85,7 @@ def test_a_degree_that_takes_long_starts_at_the_psi_of_the_one_before():
     for n_columns, first in ((20, 0), (40, 3)):
         trials = MadeUp(right)
         trials.n_columns = n_columns
-        tuned(trials, [contrastive(1), contrastive(2)])
+        tuned(trials, [[contrastive(1), contrastive(2)]])
         psis = [point.psi for point in trials.looks if point.choice.max_degree == 2]
         assert psis[0] == settings.CONTRASTIVE_PSIS[first]
 
@@ -84,18 +94,59 @@ def test_psi_ends_where_it_changes_nothing_any_more():
     trials = MadeUp(
         lambda point, C: 900 + min(settings.CONTRASTIVE_PSIS.index(point.psi), 2),
     )
-    tuned(trials, [contrastive(1)])
+    tuned(trials, [[contrastive(1)]])
     assert [point.psi for point in trials.looks] == list(settings.CONTRASTIVE_PSIS[:4])
 
 
-@pytest.mark.parametrize("best, looked_at", [(0.1, {0.1, 1.0}), (10.0, {1.0, 10.0})])
-def test_knots_come_with_the_best_C_and_the_one_below(best, looked_at):
+@pytest.mark.parametrize("best, tried", [(0.1, {0.1, 1.0}), (10.0, {1.0, 10.0})])
+def test_knots_come_with_the_best_C_and_the_one_below(best, tried):
     knots = contrastive(1)._replace(n_knots=16)
     trials = MadeUp(lambda point, C: 900 + 10 * (best == C), settings.CS)
-    tuned(trials, [contrastive(1)], [knots])
+    tuned(trials, [[contrastive(1)]], [bend(n_knots=16)])
     (look,) = [look for point, look in trials.looks.items() if point.choice == knots]
     # Those next to the best were looked at only where knots were taken.
-    assert {trials.Cs[place] for place in look.by_C} <= looked_at
+    assert {trials.Cs[place] for place in look.by_C} <= tried
+
+
+def test_knots_of_one_kind_are_added_to_those_of_another_where_they_gained():
+    def right(point, C):
+        return 800 + 50 * bool(point.choice.n_knots) + 50 * bool(point.choice.n_pair_knots)
+
+    first = contrastive(1)
+    trials = MadeUp(right)
+    kinds = [{"n_knots": 16}, {"n_levels": 6}, {"n_pair_knots": 8}]
+    tuned(trials, [[first]], [bend(**kind) for kind in kinds])
+    curves = first._replace(n_knots=16)
+    wanted = {first, curves, curves._replace(n_levels=6), curves._replace(n_pair_knots=8)}
+    assert looked_at(trials) == wanted
+
+
+@pytest.mark.parametrize("gain, tried", [(0, False), (50, True)])
+def test_knots_that_take_long_follow_only_those_that_gained(gain, tried):
+    trials = MadeUp(lambda point, C: 800 + gain * bool(point.choice.n_knots))
+    long = 2 * settings.MOST_BENT_WORK
+    tuned(trials, [[contrastive(1)]], [bend(n_knots=16), bend(long, n_pair_knots=8)])
+    assert any(choice.n_pair_knots for choice in looked_at(trials)) == tried
+
+
+def test_many_features_have_to_gain_more_than_few():
+    """One row more of a thousand is one standard error, and two are 1.4."""
+    for n_more, taken in ((1, False), (2, True)):
+        trials = MadeUp(lambda point, C, n=n_more: 800 + n * bool(point.choice.n_levels))
+        tuning = tuned(trials, [[contrastive(1)]], [lambda choice: [], bend(n_levels=6)])
+        assert bool(tuning.best()[0].point.choice.n_levels) == taken
+
+
+def test_a_family_that_is_clearly_behind_tries_no_degree_that_takes_long():
+    def right(point, C):
+        return 900 if point.choice.absolute is None else 850
+
+    families = [[contrastive(1)], [contrastive(d)._replace(absolute=False) for d in (1, 2)]]
+    for n_columns, tried in ((1, True), (40, False)):
+        trials = MadeUp(right)
+        trials.n_columns = n_columns
+        tuned(trials, families)
+        assert (families[1][1] in looked_at(trials)) == tried
 
 
 @pytest.mark.parametrize("split", [2, 8])

@@ -65,9 +65,9 @@ def level_polynomials(
         Of each polynomial.
     """
     means = coef @ products[0]
-    squares = np.einsum("ij,ij->i", coef @ products, coef)
-    variance = squares - means**2
-    varies = variance > 1e-12 * squares  # else the difference is rounding
+    variance = np.einsum("ij,ij->i", coef @ products, coef) - means**2
+    sizes = np.abs(coef) @ np.sqrt(products.diagonal())
+    varies = variance > 1e-12 * sizes**2  # else it is rounding
     steps = np.append(-_BELOW, ndtri(np.arange(1, n_levels) / n_levels))[:n_levels]
     levels = means[varies, np.newaxis] + np.sqrt(variance[varies, np.newaxis]) * steps
     shifted = np.repeat(coef[varies], n_levels, axis=0)

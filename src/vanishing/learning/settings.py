@@ -48,7 +48,7 @@ MOST_WORK = 8e7  # for the next psi: digits spent most of 66 to 127 s on two psi
 MOST_SIMPLIFIED_WORK = 3e6  # of what is looked at with slack and smaller C
 MOST_WORK_WITHOUT_GAIN = 3e5  # beyond: one psi of a choice unless it gains, and no slack
 MOST_BENT_WORK = 3e6  # beyond: knots of one kind only where those of another gained
-MOST_SCREENED_WORK = 1e7  # where scalings, oracles and degrees are compared
+MOST_SCREENED_WORK = 2e7  # where scalings, oracles and degrees are compared
 LARGEST_GROWTH = 2.0  # of the number of generators from one psi to the next, when work is foreseen
 MOST_PRODUCTS = 2e9  # multiplications for the moments of a degree and their eigenvectors
 

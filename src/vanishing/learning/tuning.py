@@ -145,15 +145,14 @@ class Tuning:
         best, sure = straight, settings.SURE
         if not straight.is_contrastive or straight.absolute is False:
             return best
-        for bend in self.bends:
+        for k, bend in enumerate(self.bends):
+            nothing_gained = k > 0 and best == straight
+            most = settings.MOST_BENT_WORK if nothing_gained else settings.MOST_SCREENED_WORK
             for base, choice, work in bend(best):
-                costly = work > settings.MOST_BENT_WORK
-                if work > settings.MOST_SCREENED_WORK or (costly and best == straight):
+                if work > most:
                     continue
                 look, place = self._best_of(base)
-                self.trials.look_at(
-                    SearchPoint(choice, look.point.psi), self._C_and_smaller(place)
-                )
+                self.trials.look_at(SearchPoint(choice, look.point.psi), self._C_and_smaller(place))
                 if self._ahead(self._best_of(choice), self._best_of(best)) > sure:
                     best = choice
                     self._consider(choice)
