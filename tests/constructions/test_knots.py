@@ -119,7 +119,10 @@ def test_pairs_that_tell_are_those_whose_cells_explain_most():
         return [work(reader) for reader in readers]
 
     knots = quantile_knots(ask, 5, 4)
-    codes = [np.searchsorted(of, column, side="right") - 1 for of, column in zip(knots, table.T)]
+    codes = [
+        np.searchsorted(of, column, side="right") - 1
+        for of, column in zip(knots, table.T, strict=True)
+    ]
     gains = {
         (i, j): interaction(codes[i], codes[j], y.astype(float)) for j in range(5) for i in range(j)
     }
