@@ -8,11 +8,12 @@ score where there are probabilities, and seconds of the processor, one thread, f
 search. Rows are appended to ``--out`` as they come, and what is there already is not run again;
 ``--from`` prints the tables of results on record. ``--set-aside`` has other data sets, which no one
 tunes to, and ``--apart`` ten more, which were run once. ``--real`` are ten real tables in view, and
-``--strangers`` ten that were kept apart and run once, of packages that `classification_real.py`
-names.
+``--strangers`` ten that were kept apart and run once, and ``--newcomers`` ten more, of packages
+that `classification_real.py` names.
 
     python benchmarks/studies/classification.py [--sets iris ...] [--methods SVC ...] [--splits 10]
-        [--set-aside | --apart | --real | --strangers] [--out FILE] [--from FILE ...]
+        [--set-aside | --apart | --real | --strangers
+        | --newcomers] [--out FILE] [--from FILE ...]
 """
 
 import argparse
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from classification_real import REAL, STRANGERS
+from classification_real import NEWCOMERS, REAL, STRANGERS
 from classification_sets import APART, SET_ASIDE, SETS
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -269,7 +270,7 @@ def outcomes(results):
     for result in results:
         runs = found.setdefault(result.set, {}).setdefault(result.method, {})
         runs[result.split] = result
-    order = [*SETS, *SET_ASIDE, *APART, *REAL, *STRANGERS]
+    order = [*SETS, *SET_ASIDE, *APART, *REAL, *STRANGERS, *NEWCOMERS]
     for name in sorted(found, key=order.index):
         methods = found[name]
         common = sorted(set.intersection(*(set(runs) for runs in methods.values())))
@@ -337,7 +338,7 @@ def chosen(parser, names, known):
 
 
 def main():
-    known = [*SETS, *SET_ASIDE, *APART, *REAL, *STRANGERS]
+    known = [*SETS, *SET_ASIDE, *APART, *REAL, *STRANGERS, *NEWCOMERS]
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--sets", nargs="+", metavar="SET", help=", ".join(known))
     parser.add_argument("--methods", nargs="+", metavar="METHOD", help=", ".join(METHODS))
@@ -347,6 +348,7 @@ def main():
     others.add_argument("--apart", action="store_true", help="ten more sets, which were run once")
     others.add_argument("--real", action="store_true", help="ten real tables in view")
     others.add_argument("--strangers", action="store_true", help="ten real tables kept apart")
+    others.add_argument("--newcomers", action="store_true", help="ten more, kept apart until later")
     parser.add_argument("--out", type=Path, help="append results to this file, and resume from it")
     parser.add_argument("--from", nargs="+", type=Path, dest="record", help="print, run nothing")
     options = parser.parse_args()
@@ -355,6 +357,7 @@ def main():
         "apart": APART,
         "real": REAL,
         "strangers": STRANGERS,
+        "newcomers": NEWCOMERS,
     }
     among = next((among for name, among in asked.items() if getattr(options, name)), SETS)
     sets = chosen(parser, options.sets, among)

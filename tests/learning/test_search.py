@@ -419,7 +419,7 @@ def test_held_out_rows_need_not_be_of_all_classes():
 
 
 def test_the_fits_of_a_search_are_counted_once(monkeypatch):
-    monkeypatch.setattr(settings, "SCREENED_ROWS", 100)  # fewer rows than a training fold has
+    monkeypatch.setattr(settings, "MOST_ROWS", 100)  # fewer rows than a training fold has
     steps = []
     search = VanishingClassifierCV(Cs=(1.0,))
     with listening(lambda done, of, what: steps.append((done, of))):

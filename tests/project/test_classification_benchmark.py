@@ -9,6 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks" / "studies"))
 import classification  # noqa: E402
+import classification_real  # noqa: E402
 from classification import Result, outcomes, read, run  # noqa: E402
 from classification_sets import (  # noqa: E402
     APART,
@@ -32,6 +33,22 @@ def test_every_set_is_finite_and_has_rows_of_every_class(name):
     assert np.isfinite(X).all()
     counts = np.unique(y, return_counts=True)[1]
     assert len(counts) >= 2 and counts.min() >= 15
+
+
+def test_names_are_columns_of_0_and_1_and_classes_with_few_rows_are_left_out(tmp_path):
+    lines = [f"{i},{'red blue green'.split()[i % 3]},{'no yes'.split()[i % 2]},a" for i in range(9)]
+    lines += [f"{i},red,no,b" for i in range(9, 15)] + ["99,blue,yes,c"]
+    path = tmp_path / "table.dat"
+    path.write_text("@relation table\n" + "\n".join(lines))
+    X, y = classification_real.read(path)
+    assert X.shape == (15, 5) and np.bincount(y).tolist() == [9, 6]
+    assert X[1].tolist() == [1, 1, 0, 0, 1]  # blue of blue, green, red; and yes
+    some, labels = classification_real.read(path, most=4)
+    assert len(some) == len(labels) == 4 and {tuple(row) for row in some} <= {*map(tuple, X)}
+    X, y = classification_real.read(
+        path, first=1, drop=(2,), target=lambda v: (v == "b").astype(int)
+    )
+    assert X.shape == (16, 3) and y.sum() == 6
 
 
 def test_only_splits_that_all_methods_have_are_compared():

@@ -58,9 +58,9 @@ class VanishingClassifierCV(PipelineClassifier):
     By default the simplest comes first: columns scaled into [0, 1] and linear forms that tell the
     classes apart (`ContrastiveVanishing` with degree 1). Higher degrees follow while they gain. For
     each, psi goes down until smaller ones stop paying. If mistakes remain, and enough of them for a
-    difference to mean something, the generators of `OAVI` are tried, then other scalings and
-    oracles. A more complex model must win by half a standard error. Parameters that you give are
-    not searched over.
+    difference to mean something, curves and surfaces follow, single polynomials, the generators of
+    `OAVI`, then other scalings and oracles. A more complex model must win by a standard error.
+    Parameters that you give are not searched over.
 
     Nothing is learned from a fold's validation rows: scaling, generators and classifier see the
     other folds only. Features are computed once for all C, and the classifiers of growing C start

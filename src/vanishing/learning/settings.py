@@ -28,21 +28,18 @@ CS_BETWEEN = (0.03, 0.3, 3.0, 30.0)  # tried next to the best: three are coarse 
 # -- When a search takes another choice, or stops -------------------------------------------------
 
 FEW_MISTAKES = 10  # on held-out rows: with fewer, nothing else can be told from chance
-SURE = 0.5  # standard errors by which another choice has to be better: fewer follow chance
-SURE_OF_MANY = 1.0  # the same for levels and surfaces, whose many features follow chance more
+SURE = 1.0  # standard errors by which another choice has to be better: fewer follow chance
 MORE_MISTAKES = 0.03  # share by which a simpler choice may make more, so that none is added to few
 MORE_LOSS = 0.02  # share by which the log-loss of a simpler choice may be larger, within its error
 FEWER = (0.7, 0.85)  # of the equations, in a step of backward elimination
 BEHIND = 2.0  # standard errors from which on no variant of a choice, and no costly psi, is tried
 PATIENCE = 2  # psi or degrees without gain before the next are left alone
-MANY_ROWS, MORE_PATIENCE = 5000, 3  # so many rows bear a small psi, and show whether it pays
 
 # -- How much work a search does ------------------------------------------------------------------
 
 MOST_SAMPLED = 60_000  # rows of more that a search, and quantiles, look at
 RARE_ROWS = 300  # of a class at least, of such a sample: a hundred in a fold of three
-MOST_ROWS = 20_000  # training rows of a fold while psi is searched; the best is fitted to all
-SCREENED_ROWS = 10_000  # training rows on which scalings and oracles are compared
+MOST_ROWS = 5_000  # training rows of a fold, as 20,000 were no better; the best is fitted to all
 KEPT_SCORES = 5000  # decision values of a fold that a temperature is learned from
 MOST_WORK = 8e7  # for the next psi: digits spent most of 66 to 127 s on two psi that rarely win
 MOST_SIMPLIFIED_WORK = 3e6  # of what is looked at with slack and smaller C

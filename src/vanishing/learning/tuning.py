@@ -2,10 +2,9 @@
 
 A grid that is given is searched exactly. Otherwise families of classifiers are tried, the simplest
 first, each from a large psi down until smaller ones stop paying: there the time goes, and there
-overfitting starts. A more complex one must win by half a standard error. Other scalings and oracles
-run against the first of a family, from large psi to small, on some of the rows if there are many;
-then the best of them is tried at every psi. If hardly any mistakes are left, a difference could be
-chance, and the search ends.
+overfitting starts. A more complex one must win by a standard error. Other scalings and oracles
+run against the first of a family, from large psi to small; then the best of them is tried at every
+psi. If hardly any mistakes are left, a difference could be chance, and the search ends.
 
 What is skipped because of its size depends on counts, never on a clock: the answer is the same on
 any machine and with any number of threads.
@@ -142,7 +141,7 @@ class Tuning:
         that was, or the one below, as there are many more generators. Costly ones follow only where
         cheaper ones gained.
         """
-        best, sure = straight, settings.SURE
+        best = straight
         if not straight.is_contrastive or straight.absolute is False:
             return best
         for k, bend in enumerate(self.bends):
@@ -153,10 +152,9 @@ class Tuning:
                     continue
                 look, place = self._best_of(base)
                 self.trials.look_at(SearchPoint(choice, look.point.psi), self._C_and_smaller(place))
-                if self._ahead(self._best_of(choice), self._best_of(best)) > sure:
+                if self._ahead(self._best_of(choice), self._best_of(best)) > settings.SURE:
                     best = choice
                     self._consider(choice)
-            sure = settings.SURE_OF_MANY
         return best
 
     # -- The simplest of what is about as good ----------------------------------------------------
@@ -287,11 +285,8 @@ class Tuning:
             before, Cs = look, self._promising(look)
 
     def _patience(self, choice: Choice, sizes: list[int]) -> int:
-        if self._work(choice, sizes) > settings.MOST_WORK_WITHOUT_GAIN:
-            return 1
-        # Of contrastive generators psi goes down in larger steps.
-        many = self.trials.n_rows >= settings.MANY_ROWS and not choice.is_contrastive
-        return settings.MORE_PATIENCE if many else settings.PATIENCE
+        costly = self._work(choice, sizes) > settings.MOST_WORK_WITHOUT_GAIN
+        return 1 if costly else settings.PATIENCE
 
     def _perfect(self, look: FoldScores) -> bool:
         """Say whether nothing can be better: no mistakes, where these are what is scored."""
@@ -329,12 +324,12 @@ class Tuning:
 
     def _sharpen(self, choice: Choice) -> None:
         """Look at the C next to the best one of a choice, where these are not given."""
-        self._sharpened(self.trials, *self._best_of(choice))
+        self._sharpened(*self._best_of(choice))
         self._consider(choice)
 
-    def _sharpened(self, trials: Trials, look: FoldScores, place: int) -> tuple[FoldScores, int]:
+    def _sharpened(self, look: FoldScores, place: int) -> tuple[FoldScores, int]:
         """Return a look with the C next to one, too, and the place of the best of them."""
-        look = trials.look_at(look.point, trials.Cs[max(0, place - 1) : place + 2])
+        look = self.trials.look_at(look.point, self.trials.Cs[max(0, place - 1) : place + 2])
         return look, int(np.nanargmax(look.means))
 
     # -- Other scalings and oracles ---------------------------------------------------------------
@@ -352,7 +347,6 @@ class Tuning:
     def _winner(self, first: Choice, others: Sequence[Choice]) -> tuple[FoldScores, int] | None:
         """Return the best look at other choices and the place of its C, if it is clearly better."""
         look, place = self._best_of(first)
-        trials = self.trials.thinned(settings.SCREENED_ROWS)
         psis = [
             point.psi
             for point, other in self.trials.looks.items()
@@ -362,24 +356,25 @@ class Tuning:
         ]
         if not psis:
             return None
-        reference = trials.look_at(SearchPoint(first, min(psis)), [trials.Cs[place]]), place
-        raced = [self._race(trials, choice, first, psis, place) for choice in others]
+        C = self.trials.Cs[place]
+        reference = self.trials.look_at(SearchPoint(first, min(psis)), [C]), place
+        raced = [self._race(choice, first, psis, place) for choice in others]
         better = [run for run in raced if run and self._ahead(run, reference) > settings.SURE]
         if not better:
             return None
         best = max(better, key=_mean)
         tied = [run for run in better if self._ahead(best, run) <= settings.SURE]
         if len(tied) > 1:  # the C next to theirs may tell them apart
-            tied = [self._sharpened(trials, *run) for run in tied]
+            tied = [self._sharpened(*run) for run in tied]
         return max(tied, key=_mean)
 
-    def _race(self, trials: Trials, choice: Choice, first: Choice, psis, place: int):
+    def _race(self, choice: Choice, first: Choice, psis: Sequence[float], place: int):
         """Let a choice run against the first from large psi to small; return its best look and C.
 
         It ends where the choice falls behind, or stops gaining. With the next smaller C first: the
         more evenly a scaling spreads rows, the more features there are.
         """
-        best = None
+        best, trials = None, self.trials
         for C in self._C_and_smaller(place):
             at = trials.Cs.index(C)
             leader = None
