@@ -45,6 +45,28 @@ def test_all_numbers_that_decide_are_counted(transformer, scale):
     assert model.complexity_ == counted(model)
 
 
+@pytest.mark.parametrize("degree, n_numbers", [(1, 2), (2, 5)])
+def test_a_decision_by_a_single_polynomial_counts_its_coefficients(degree, n_numbers):
+    transformer = ContrastiveVanishing(0.1, max_degree=degree, absolute=False)
+    model = VanishingClassifier(transformer, C=10.0).fit(X, Y)
+    assert model.complexity_ == n_numbers < counted(model)
+    # The decision is this polynomial of the scaled columns, and nothing else.
+    x, z = model.scaling_(X).T
+    terms = np.column_stack([np.ones(300), x, z, x * x, x * z, z * z][: n_numbers + 1])
+    values = model.decision_function(X)
+    coefficients = np.linalg.lstsq(terms, values, rcond=None)[0]
+    assert_allclose(terms @ coefficients, values, atol=1e-9)
+    assert np.abs(coefficients[1:]).min() > 1e-3
+    sizes = VanishingClassifier(transformer.set_params(absolute=True), C=10.0).fit(X, Y)
+    assert sizes.complexity_ == counted(sizes)
+
+
+def test_one_generator_by_its_value_is_no_more_than_its_numbers():
+    transformer = OAVI(0.01, oracle="omp", absolute=False)
+    model = VanishingClassifier(transformer, max_equations=1).fit(X, Y)
+    assert model.complexity_ <= counted(model)
+
+
 def test_quantiles_are_few_numbers():
     rows, y = make_moons(3000, noise=0.15, random_state=0)
     model = VanishingClassifier(scale="quantile").fit(rows, y)

@@ -36,7 +36,7 @@ def test_every_set_is_finite_and_has_rows_of_every_class(name):
 
 
 def test_names_are_columns_of_0_and_1_and_classes_with_few_rows_are_left_out(tmp_path):
-    lines = [f"{i},{'red blue green'.split()[i % 3]},{'no yes'.split()[i % 2]},a" for i in range(9)]
+    lines = [f"{i},{('red', 'blue', 'green')[i % 3]},{('no', 'yes')[i % 2]},a" for i in range(9)]
     lines += [f"{i},red,no,b" for i in range(9, 15)] + ["99,blue,yes,c"]
     path = tmp_path / "table.dat"
     path.write_text("@relation table\n" + "\n".join(lines))

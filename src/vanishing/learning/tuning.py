@@ -74,6 +74,9 @@ class Tuning:
         firsts = []
         for family in self.families:
             firsts.append(self._climb(family))
+            if family is self.families[0]:  # planes are simple, and cost next to nothing
+                for following in self.families[1:2]:
+                    self._walk(following[0])
             if self._mistakes() < settings.FEW_MISTAKES:
                 return
             firsts[-1] = self._bend(firsts[-1])
