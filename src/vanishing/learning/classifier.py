@@ -102,8 +102,8 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
     complexity_ : int or None
         How many numbers decide: weights, and the coefficients of the generators that have one
         (except for the leading ones, which are factors of the weights). If columns are mapped to
-        their quantiles, the knots of the columns needed count, too. None with another
-        `final_estimator`.
+        their quantiles, the knots of the columns needed count, too. Of a decision by a single
+        polynomial its coefficients, if they are fewer. None with another `final_estimator`.
     temperature_ : float or None
         By which decision values are divided to be probabilities; None with another
         `final_estimator`.
