@@ -1,6 +1,7 @@
 """How many numbers decide: counted, traded against the error, and fewer on request."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import make_circles, make_moons
@@ -57,8 +58,26 @@ def test_a_decision_by_a_single_polynomial_counts_its_coefficients(degree, n_num
     coefficients = np.linalg.lstsq(terms, values, rcond=None)[0]
     assert_allclose(terms @ coefficients, values, atol=1e-9)
     assert np.abs(coefficients[1:]).min() > 1e-3
+    (decision,) = model.decision_polynomials_
+    assert decision.degree == degree
+    assert_allclose(decision(model.scaling_(X)), values, atol=1e-9)
     sizes = VanishingClassifier(transformer.set_params(absolute=True), C=10.0).fit(X, Y)
     assert sizes.complexity_ == counted(sizes)
+
+
+def test_decisions_of_several_classes_are_polynomials_or_none():
+    y = Y + (X[:, 0] > 1.0)
+    transformer = ContrastiveVanishing(0.1, max_degree=2, absolute=False)
+    table = pd.DataFrame(X, columns=["length", "width"])
+    model = VanishingClassifier(transformer, C=10.0).fit(table, y)
+    values = np.column_stack([p(model.scaling_(X)) for p in model.decision_polynomials_])
+    assert_allclose(values, model.decision_function(table), atol=1e-9)
+    assert "length" in str(model.decision_polynomials_[0])
+    search = VanishingClassifierCV(transformer, psis=(0.1,), scale="minmax").fit(table, y)
+    assert len(search.decision_polynomials_) == 3
+    assert VanishingClassifier().fit(X, y).decision_polynomials_ is None  # of sizes
+    nothing = VanishingClassifier(transformer, C=1e-9).fit(X, Y)
+    assert nothing.decision_polynomials_[0].degree == 0
 
 
 def test_one_generator_by_its_value_is_no_more_than_its_numbers():

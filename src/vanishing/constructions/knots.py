@@ -88,8 +88,8 @@ def pair_polynomials(
     terms : ndarray of shape (n_terms, n_features)
         Exponents: the constant, the columns, the products of all pairs, and maybe others.
     """
-    degree = terms.sum(axis=1)
-    places = {tuple(np.flatnonzero(terms[k])): k for k in np.flatnonzero(degree == 2)}
+    products = np.flatnonzero(terms.sum(axis=1) == 2)
+    places = {tuple(np.flatnonzero(terms[k]).tolist()): int(k) for k in products}
     coef = np.zeros((sum(len(knots[i]) * len(knots[j]) for i, j in pairs), len(terms)))
     leading = np.zeros(len(coef), dtype=np.intp)
     start = 0

@@ -104,6 +104,9 @@ class VanishingClassifier(DefaultTransformer, PipelineClassifier):
         (except for the leading ones, which are factors of the weights). If columns are mapped to
         their quantiles, the knots of the columns needed count, too. Of a decision by a single
         polynomial its coefficients, if they are fewer. None with another `final_estimator`.
+    decision_polynomials_ : list of `vanishing.polynomials.Polynomial`, or None
+        The values of `decision_function`, one polynomial of the scaled columns for each of them.
+        None where sizes of generators decide, which are not polynomials.
     temperature_ : float or None
         By which decision values are divided to be probabilities; None with another
         `final_estimator`.

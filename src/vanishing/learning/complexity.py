@@ -1,4 +1,4 @@
-"""How many numbers decisions are made of."""
+"""How many numbers decisions are made of, and the polynomials that some of them are."""
 
 import numpy as np
 from sklearn.preprocessing import QuantileTransformer
@@ -7,15 +7,16 @@ from vanishing.algebra.generators import Generators
 from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.scaling import Scaling
 
+_ZERO = 1e-12  # of the largest coefficient of a sum: below it is rounding
+
 
 def complexity(scaling: Scaling, features: VanishingFeatures, weights: np.ndarray) -> int:
     """Return how many numbers decisions are made of.
 
     The weights that are not zero; the coefficients of the generators that have one, but for the
     leading ones, which are factors of the weights; and the knots of the quantiles, where columns
-    are mapped to these, of the columns that these generators need. Where generators decide by their
-    values, not by their sizes, each decision is a single polynomial: of its coefficients and these
-    numbers those count that are fewer.
+    are mapped to these, of the columns that these generators need. Where each decision is a single
+    polynomial, its coefficients, but for the constant, if they are fewer than these.
 
     Parameters
     ----------
@@ -25,46 +26,59 @@ def complexity(scaling: Scaling, features: VanishingFeatures, weights: np.ndarra
     """
     total, start = int(np.count_nonzero(weights)), 0
     columns = np.zeros(features.n_features_in_, dtype=bool)
-    sums: list[dict[tuple[int, ...], float]] | None = [{} for _ in weights]
     for transformer in features.transformers_:
         stop = start + transformer.n_generators_
-        of_class = weights[:, start:stop]
-        start = stop
-        chosen = np.flatnonzero(of_class.any(axis=0))
+        chosen = np.flatnonzero(weights[:, start:stop].any(axis=0))
         if not chosen.size:
+            start = stop
             continue
         generators = transformer.generators_.subset(chosen)
-        if not isinstance(generators, Generators):  # of VCA, which has no list of terms
-            sums = None
-            for polynomial in generators:
-                total += len(polynomial.terms) - 1
-                columns |= polynomial.terms.any(axis=0)
+        start = stop
+        if isinstance(generators, Generators):
+            total += int(np.count_nonzero(generators.coef))
+            terms = generators.terms[generators.coef.any(axis=0)]
+            columns |= terms.any(axis=0) | generators.leading_terms.any(axis=0)
             continue
-        total += int(np.count_nonzero(generators.coef))
-        terms = generators.terms[generators.coef.any(axis=0)]
-        columns |= terms.any(axis=0) | generators.leading_terms.any(axis=0)
-        sums = None if sums is None or transformer.absolute else sums
-        if sums is not None:
-            _add(sums, of_class[:, chosen], generators)
+        for polynomial in generators:  # of VCA, which has no list of terms
+            total += len(polynomial.terms) - 1
+            columns |= polynomial.terms.any(axis=0)
+    sums = weighted_sums(features, weights)
     if sums is not None:
-        total = min(total, sum(_count(of_decision) for of_decision in sums))
+        total = min(total, sum(any(term) for of_decision in sums for term in of_decision))
     if isinstance(scaling.transformer, QuantileTransformer):
         total += len(scaling.transformer.quantiles_) * int(columns.sum())
     return total
 
 
-def _add(sums: list[dict], weights: np.ndarray, generators: Generators) -> None:
-    """Add weighted generators to polynomials, by their terms."""
-    coef, leading = generators.coef, generators.leading_coef
-    for of_decision, w in zip(sums, weights, strict=True):
-        parts = zip(generators.terms, w @ coef, strict=True)
-        leads = zip(generators.leading_terms, w * leading, strict=True)
-        for term, value in (*parts, *leads):
-            key = tuple(term.tolist())
-            of_decision[key] = of_decision.get(key, 0.0) + value
+def weighted_sums(
+    features: VanishingFeatures, weights: np.ndarray
+) -> list[dict[tuple[int, ...], float]] | None:
+    """Return the coefficients of weighted sums of generators, by the exponents of their terms.
+
+    None where features are sizes of generators, not values, or generators have no list of terms.
+
+    Parameters
+    ----------
+    features : VanishingFeatures
+    weights : ndarray of shape (n_decisions, n_generators)
+    """
+    sums: list[dict[tuple[int, ...], float]] = [{} for _ in weights]
+    start = 0
+    for transformer in features.transformers_:
+        generators, stop = transformer.generators_, start + transformer.n_generators_
+        if transformer.absolute or not isinstance(generators, Generators):
+            return None
+        for of_decision, w in zip(sums, weights[:, start:stop], strict=True):
+            pairs = [
+                *zip(generators.terms.tolist(), w @ generators.coef, strict=True),
+                *zip(generators.leading_terms.tolist(), w * generators.leading_coef, strict=True),
+            ]
+            for term, value in pairs:
+                of_decision[tuple(term)] = of_decision.get(tuple(term), 0.0) + float(value)
+        start = stop
+    return [_without_zeros(of_decision) for of_decision in sums]
 
 
-def _count(coefficients: dict[tuple[int, ...], float]) -> int:
-    """Return how many coefficients are not zero, but for the constant: there is an intercept."""
-    largest = max((abs(value) for value in coefficients.values()), default=0.0)
-    return sum(abs(value) > 1e-12 * largest and any(term) for term, value in coefficients.items())
+def _without_zeros(coefficients: dict[tuple[int, ...], float]) -> dict[tuple[int, ...], float]:
+    largest = max(map(abs, coefficients.values()), default=0.0)
+    return {term: v for term, v in coefficients.items() if abs(v) > _ZERO * largest}

@@ -9,11 +9,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from vanishing._types import Array, FloatArray, LabelArray, ObjectArray, Table
 from vanishing._warnings import warn
+from vanishing.algebra.monomials import deglex_order
 from vanishing.algebra.polynomials import Polynomial, default_names
 from vanishing.estimators.bases import BaseEstimator, ClassifierMixin, available_if
 from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.row_methods import RowMethods, row_by_row
 from vanishing.estimators.saving import Savable
+from vanishing.learning.complexity import weighted_sums
 from vanishing.learning.explanation import Explanation, table_of
 from vanishing.learning.features import feature_values
 from vanishing.learning.labels import labels
@@ -121,6 +123,28 @@ class PipelineClassifier(Savable, HTMLRepresentation, RowMethods, ClassifierMixi
         """The generators of all classes, in the order of the features."""
         check_is_fitted(self)
         return pipeline_of(self).features_.generators_
+
+    @property
+    def decision_polynomials_(self) -> list[Polynomial] | None:
+        """The decision values, as polynomials of the scaled columns; None where they are not."""
+        check_is_fitted(self)
+        pipeline = pipeline_of(self)
+        final, features = pipeline.final_estimator_, pipeline.features_
+        if not isinstance(final, L1SquaredHingeSVC):
+            return None
+        sums = weighted_sums(features, final.coef_)
+        if sums is None:
+            return None
+        names = features.generators_[0].feature_names if features.n_generators_ else None
+        constant = (0,) * features.n_features_in_
+        polynomials = []
+        for coefficients, intercept in zip(sums, final.intercept_.tolist(), strict=True):
+            whole = {**coefficients, constant: coefficients.get(constant, 0.0) + intercept}
+            terms = np.array(list(whole))
+            order = deglex_order(terms)
+            coef = np.array(list(whole.values()))[order]
+            polynomials.append(Polynomial(terms[order], coef, feature_names=names))
+        return polynomials
 
     def _far_rows(self) -> FarRows:
         return pipeline_of(self).scaling_.far_rows or FarRows()

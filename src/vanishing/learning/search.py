@@ -136,6 +136,9 @@ class VanishingClassifierCV(PipelineClassifier):
         Share of zeros among the non-leading coefficients of all generators.
     generators_ : sequence of `vanishing.polynomials.Polynomial` of length n_generators_
         The generators of all classes, in the order of the features.
+    decision_polynomials_ : list of `vanishing.polynomials.Polynomial`, or None
+        The values of `decision_function`, one polynomial of the scaled columns for each of them.
+        None where sizes of generators decide, which are not polynomials.
     temperature_ : float or None
         By which decision values are divided to be probabilities, learned from the decision values
         of the folds' validation rows.
