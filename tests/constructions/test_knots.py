@@ -180,6 +180,14 @@ def test_blocks_make_the_same_model(size):
     assert_allclose(whole.decision_function(X), cut.decision_function(X), atol=1e-6)
 
 
+def test_rows_of_a_device_make_the_same_model():
+    xp = pytest.importorskip("array_api_strict")
+    there = model().fit(xp.asarray(X), xp.asarray(Y))
+    here = model().fit(X, Y)
+    assert there.n_generators_ == here.n_generators_
+    assert_allclose(there.decision_function(X), here.decision_function(X), atol=1e-5)
+
+
 def test_it_is_saved_explained_and_exported(tmp_path):
     fitted = model().fit(X, Y)
     fitted.save(tmp_path / "model.json")
