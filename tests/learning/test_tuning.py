@@ -149,6 +149,14 @@ def test_a_family_that_is_clearly_behind_tries_no_degree_that_takes_long():
         assert (families[1][1] in looked_at(trials)) == tried
 
 
+def test_planes_are_looked_at_though_few_mistakes_are_left():
+    planes = contrastive(1)._replace(absolute=False)
+    trials = MadeUp(lambda point, C: N_ROWS - settings.FEW_MISTAKES + 1)
+    families = [[contrastive(1)], [planes, planes._replace(max_degree=2)], [Choice("minmax")]]
+    tuned(trials, families)
+    assert looked_at(trials) == {contrastive(1), planes}
+
+
 @pytest.mark.parametrize("split", [2, 8])
 def test_where_mistakes_are_few_a_simpler_choice_makes_no_more(split, monkeypatch):
     """With few mistakes scores say next to nothing; losses do."""
