@@ -162,7 +162,7 @@ class VanishingClassifierCV(PipelineClassifier):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = VanishingClassifierCV().fit(X, y)
     >>> {name: model.best_params_[name] for name in ("psi", "C", "scale")}
-    {'psi': 0.001, 'C': 1.0, 'scale': 'minmax'}
+    {'psi': 0.01, 'C': 1.0, 'scale': 'minmax'}
     >>> model.best_params_["transformer"]
     ContrastiveVanishing(max_degree=1, max_terms=None)
     >>> print(f"{model.best_score_:.2f}")
