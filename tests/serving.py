@@ -50,5 +50,5 @@ class Server:
         """End the server; return its exit status and what it complained of."""
         if self.process.poll() is None:
             self.process.send_signal(how)
-        complaints = self.process.communicate(timeout=60)[1]
+        complaints = self.process.communicate(timeout=240)[1]  # Ctrl-C waits for compilers
         return self.process.returncode, complaints
