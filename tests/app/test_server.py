@@ -369,6 +369,23 @@ def test_nothing_stays_when_the_server_ends(tmp_path, how):
     assert running.folders == []
 
 
+def test_a_task_that_is_cancelled_at_the_end_starts_no_other_process(tmp_path):
+    async def stopped_first():
+        worker = Worker(tmp_path / "folder")
+        events = worker.run({"task": "questions"})
+        await worker.start()
+        os.kill(worker._process.pid, signal.SIGSTOP)  # nothing is answered
+        reading = asyncio.ensure_future(anext(events))
+        await asyncio.sleep(0.05)
+        await worker.stop()
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+        await events.aclose()
+        return worker._process, worker._starting
+
+    assert asyncio.run(stopped_first()) == (None, None)
+
+
 def test_a_task_that_takes_too_long_is_ended(tmp_path, monkeypatch):
     monkeypatch.setattr(settings, "SECONDS", 0.0)
     monkeypatch.setattr(settings, "HEARTBEAT", 0.01)

@@ -32,6 +32,7 @@ class Worker:
         self._turn = asyncio.Lock()
         self._start = asyncio.Lock()
         self._starting: asyncio.Task | None = None
+        self._ended = False
 
     async def start(self) -> asyncio.subprocess.Process:
         """Start the process, if there is none, and return it."""
@@ -51,6 +52,7 @@ class Worker:
 
     async def stop(self) -> None:
         """End the process for good."""
+        self._ended = True  # tasks that are cancelled now want another one
         if self._starting is not None:
             await self._starting
         process, self._process = self._process, None
@@ -65,7 +67,8 @@ class Worker:
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
         self._process = None
-        self._starting = asyncio.ensure_future(self.start())
+        if not self._ended:
+            self._starting = asyncio.ensure_future(self.start())
 
     async def run(self, task: dict) -> AsyncIterator[dict]:
         """Yield what happens with a task: events, of which the last is a result or an error.
