@@ -17,7 +17,7 @@ CONTRASTIVE_PSIS = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)  # in la
 DEGREES = (1, 2, 3, 4, 6, 8)  # of contrastive generators: more terms, which need more rows
 N_KNOTS = 16  # of a column: 8 and 32 were no better
 N_LEVELS = 6  # of a plane: 12 were no better
-N_PAIR_KNOTS, MOST_PAIRS = 8, 8  # of a column, and pairs of columns: all pairs with 3 were worse
+N_PAIR_KNOTS, MOST_PAIRS = 8, 8  # of a column, and pairs: 3 for all were worse on 3 tables of 4
 MOST_QUANTILES = 100  # of a column, for scale="quantile": 1000 were no better on spam
 SLACKS = (0.1, 0.3, 1.0)  # of quotients, for generators with fewer terms
 ROWS_PER_TERM = 5  # with fewer, polynomials tell classes apart by chance
