@@ -381,7 +381,9 @@ def test_a_task_that_is_cancelled_at_the_end_starts_no_other_process(tmp_path):
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
         await events.aclose()
-        return worker._process, worker._starting
+        found = worker._process, worker._starting
+        await worker.stop()  # else the loop would wait for it for ever
+        return found
 
     assert asyncio.run(stopped_first()) == (None, None)
 
